@@ -43,7 +43,7 @@ DOCUMENTS, SENTENCES, WORDS = 3, 12, 10
 FIRST, LAST = 0.05, 2.5  # seconds from the page's opening to the kill
 PATIENCE = 120.0  # seconds in which a process has to start
 TURN, TAKE_BACK, PAUSE = 0.1, 0.3, 0.3  # shares of steps
-LONGEST_PAUSE = 0.8  # seconds; the page saves its position half a second after the last move
+LONGEST_PAUSE = 0.8  # seconds; the page saves its position half a second after a move
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 SETTLE = 50  # milliseconds
 NO_ANSWER = "the server does not answer"

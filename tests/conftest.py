@@ -5,10 +5,11 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -52,6 +53,7 @@ if find_spec("spanloom_lab") is None:
 # Tests and folders that import optional libraries, and those libraries; single tests have the marker `needs`.
 NEEDS = {
     "annotate/test_annotate_page.py": ("playwright", "axe_playwright_python"),
+    "annotate/test_annotate_sessions.py": ("playwright",),
     "encoder": ("torch", "transformers", "tokenizers", "onnx", "onnxruntime"),
     "formats/test_columns_of_mentions.py": ("pandas", "pyarrow"),
     "formats/test_docbin.py": ("spacy",),
@@ -336,6 +338,53 @@ def trained(notes: Notes) -> spanloom.Recognizer:
     """A recognizer trained on it; change nothing about it."""
     recognizer = spanloom.Recognizer(features=["bias", "low[-1..1]", "suffix(2..3)"], rate=0.3, l2=0.1, epochs=3)
     return recognizer.fit(notes.train, dev=notes.dev)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium; where SPANLOOM_BROWSER is "required", as in CI, its absence is a failure."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium")
+    if path is None:
+        if os.environ.get("SPANLOOM_BROWSER") == "required":
+            pytest.fail("SPANLOOM_BROWSER is 'required', but there is no chromium; apt-get install chromium")
+        pytest.skip("no chromium to drive the page with; apt-get install chromium")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=flags)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def pages(browser: Any) -> Iterator[Callable[..., Any]]:
+    """`pages(url, **settings)` opens a page; none may leave an error in its console, nor ask another server."""
+    contexts, wrong = [], list[str]()
+
+    def open_(url: str, **settings: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
+        contexts.append(context)
+        page, server = context.new_page(), url.partition("?")[0]
+
+        def only_ours(route: Any) -> None:
+            if route.request.url.startswith(server):
+                route.continue_()
+            else:
+                wrong.append(route.request.url)
+                route.abort()
+
+        page.route("**/*", only_ours)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
+        page.on("dialog", lambda dialog: wrong.append(dialog.message))
+        page.goto(url)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert wrong == []
 
 
 @pytest.fixture(scope="session")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote
 
 import pytest
 from annotate_helpers import Running, running
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from page_helpers import RECT, drag, marked, press, settle, turn_to, until
+from playwright.sync_api import Page, Route
 
 from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.data import clinical
@@ -26,42 +25,20 @@ DENSE = Document(
     mentions=[Mention("finding", [(56 * i, 56 * i + 7), (56 * i + 16, 56 * i + 31)]) for i in range(70)],
 )  # fmt: skip
 TAG = "<script>alert(3)</script>"
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 _THRESHOLD = """value => {
     const slider = document.getElementById("threshold");
     slider.value = value;
     slider.dispatchEvent(new Event("input"));
 }"""
+_COVERED = """() => {
+    const { top, bottom } = document.getElementById("problem").getBoundingClientRect();
+    const boxes = [...document.querySelectorAll(".top *")].map((one) => one.getBoundingClientRect());
+    return boxes.filter((one) => one.height && one.top < bottom && one.bottom > top).length;
+}"""
 _PASTE = """text => {
     document.getElementById("concept").value = text;
     document.getElementById("concept").dispatchEvent(new Event("input"));
 }"""
-_RECT = """([word, from]) => {
-    const walker = document.createTreeWalker(document.getElementById("text"), NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const place = node.data.indexOf(word);
-        if (place < 0 || !from) { if (place >= 0) from = 1; else continue; }
-        const range = document.createRange();
-        range.setStart(node, place);
-        range.setEnd(node, place + word.length);
-        const box = range.getBoundingClientRect();
-        return [box.left, box.right, (box.top + box.bottom) / 2];
-    }
-    return null;
-}"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    if path is None:
-        if os.environ.get("SPANLOOM_BROWSER") == "required":
-            pytest.fail("SPANLOOM_BROWSER is 'required', but there is no chromium; apt-get install chromium")
-        pytest.skip("no chromium to drive the page with; apt-get install chromium")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=_FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -76,95 +53,15 @@ def server(folder: Path, trained: Recognizer) -> Iterator[Running]:
     documents = [
         Document(TEXT, "a"), Document(note, "note"), Document(HOSTILE, TAG, mentions=[Mention(TAG, [(0, 4)])]),
         Document(ARABIC, "arabic"), Document(CHINESE, "chinese"), Document("\n\n".join([note] * 900), "long"),
-        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"),
+        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"), Document(TEXT, "both"),
     ]  # fmt: skip
     write(documents, folder / "notes.jsonl")
-    (folder / "names.tsv").write_text("id\tname\nD1\tchest pain\nD2\tfever\n")
+    (folder / "names.tsv").write_text(f"id\tname\nD1\tchest pain\nD2\tfever\n{TAG}\t<i>markup</i>\n")
     with running(
         folder / "notes.jsonl", output=str(folder / "a.store"), types=["problem", "finding", "drug"],
         model=str(folder / "model"), vocabulary=str(folder / "names.tsv"),
     ) as found:  # fmt: skip
         yield found
-
-
-@pytest.fixture
-def opened(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
-    """Open the page as an annotator; no page may leave an error, nor ask anybody but the server."""
-    contexts, wrong = [], list[str]()
-
-    def open_(layer: str, document: str = "a", **settings: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(120_000)  # other tests may take all of the processor
-
-        def only_ours(route: Route) -> None:
-            if route.request.url.startswith(server.url):
-                route.continue_()
-            else:
-                wrong.append(route.request.url)
-                route.abort()
-
-        page.route("**/*", only_ours)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
-        page.on("dialog", lambda dialog: wrong.append(dialog.message))
-        page.goto(f"{server.url}?layer={layer}")
-        page.wait_for_selector("body[data-ready]")
-        turn_to(page, document)
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert wrong == []
-
-
-def turn_to(page: Page, document: str) -> None:
-    """Open a document, and wait until it is drawn, also if it is the one that is open."""
-    page.evaluate("delete document.body.dataset.shown")
-    [number] = page.select_option("#documents", label=document)
-    page.wait_for_selector(f"body[data-shown='{number}'] #text .cur", state="attached")
-
-
-def until(page: Page, met: Callable[[], bool]) -> None:
-    """Wait until a condition is met."""
-    for _ in range(3000):
-        if met():
-            return
-        page.wait_for_timeout(20)
-    pytest.fail("the condition was not met")
-
-
-def drag(page: Page, first: str, last: str, key: str = "", beyond: float = -0.5) -> None:
-    left, _, top = page.evaluate(_RECT, [first, 1])
-    _, right, bottom = page.evaluate(_RECT, [last, 1])
-    if key:
-        page.keyboard.down(key)
-    page.mouse.move(left + 1, top)
-    page.mouse.down()
-    page.mouse.move((left + right) / 2, top)
-    page.mouse.move(right + beyond, bottom, steps=2)
-    page.mouse.up()
-    if key:
-        page.keyboard.up(key)
-    settle(page)
-
-
-def settle(page: Page) -> None:
-    """Wait until all actions are saved, and shown."""
-    page.wait_for_selector("#text:not([aria-busy=true])")
-
-
-def marked(folder: Path, layer: str, id: str = "a") -> list[tuple[str, str]]:
-    [document] = [one for one in read(folder / "a.store", layer=layer) if one.id == id]
-    return sorted((one.type, "|".join(document.text[slice(*span)] for span in one.spans)) for one in document.mentions)
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-    settle(page)
 
 
 def test_a_session_by_mouse(opened: Callable[..., Page], folder: Path, tmp_path: Path) -> None:
@@ -188,7 +85,7 @@ def test_a_session_by_mouse(opened: Callable[..., Page], folder: Path, tmp_path:
     assert grip is not None
     page.mouse.move(grip["x"] + 1, grip["y"] + 5)
     page.mouse.down()
-    _, right, middle = page.evaluate(_RECT, ["fever", 1])
+    _, right, middle = page.evaluate(RECT, ["fever", 1])
     page.mouse.move(right - 1, middle, steps=4)
     page.mouse.up()
     settle(page)
@@ -302,17 +199,144 @@ def test_two_tabs_on_one_document(opened: Callable[..., Page], folder: Path) -> 
     assert len(marked(folder, "tab")) == 2 and other.inner_text("#problem") == ""
 
 
+def test_what_is_typed_survives_changes_elsewhere(opened: Callable[..., Page], folder: Path) -> None:
+    one, other = opened("typed"), opened("typed")
+    for page in (one, other):
+        page.evaluate(_THRESHOLD, 100)  # no suggestions
+    press(one, "1", "n")
+    turn_to(other, "a")
+    one.keyboard.type("fi")
+    settle(one)
+    press(other, "ArrowRight", "2")
+    one.keyboard.type("xed?")  # its letters are keys of commands elsewhere on the page
+    one.wait_for_selector("#problem:has-text('changed elsewhere; it is shown as it is now, with what you typed')")
+    assert one.evaluate("document.activeElement.id") == "note" and one.input_value("#note") == "fixed?"
+    assert notes(folder, "typed") == ["fixed?"] and len(marked(folder, "typed")) == 2
+
+    turn_to(other, "a")
+    press(other, "m", "n")
+    other.keyboard.type(" or not")
+    press(other, "Tab")
+    one.keyboard.type(" no")
+    one.wait_for_selector("#problem:has-text('this note was changed elsewhere, to “fixed? or not”')")
+    assert one.input_value("#note") == "fixed? no" and notes(folder, "typed") == ["fixed? or not"]
+    press(one, "Tab")
+    assert notes(folder, "typed") == ["fixed? no"]
+
+    turn_to(other, "a")
+    press(one, "Escape", "e")
+    one.keyboard.type("ye")
+    press(other, "m", "x")
+    one.keyboard.type("s")
+    press(one, "Shift+Tab")
+    assert "removed elsewhere; restore it from the history (h)" in one.inner_text("#problem")
+    press(other, "u")
+    turn_to(one, "a")
+    press(one, "Escape", "m", "n")
+    other.bring_to_front()
+    press(other, "m", "x")
+    one.bring_to_front()
+    one.keyboard.type(" xx")
+    one.wait_for_selector("#problem:has-text('removed elsewhere')")
+    assert one.input_value("#note") == "fixed? no xx" and one.evaluate("document.activeElement.id") == "note"
+    press(one, "Escape", "h")
+    one.click("#history-rows button[aria-label='restore problem: The']")
+    settle(one)
+    assert one.input_value("#note") == "fixed? no xx"  # is offered again
+    press(one, "n", "Escape")
+    assert notes(folder, "typed") == ["fixed? no xx"]
+
+
+def notes(folder: Path, layer: str) -> list[str]:
+    [document] = [one for one in read(folder / "a.store", layer=layer) if one.id == "a"]
+    return [one["note"] for one in document.meta.get("notes", [])]
+
+
+def test_the_position_and_a_note_are_saved_in_time(opened: Callable[..., Page], folder: Path) -> None:
+    page, sent = opened("steady", "note"), list[str]()
+    page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/position") else None)
+    for _ in range(1000):  # while keys follow one another without a pause
+        page.keyboard.press("ArrowRight")
+        if len(sent) > 1:
+            break
+    assert len(sent) > 1
+    turn_to(page, "a")
+    press(page, "1", "ArrowRight", "ArrowRight", "n")
+    page.keyboard.type("in haste")
+    page.reload()
+    page.wait_for_selector("body[data-ready] #text .cur")
+    assert page.inner_text("#text .cur") == "ventricle" and notes(folder, "steady") == ["in haste"]
+
+
 def test_markup_is_never_interpreted(opened: Callable[..., Page], folder: Path) -> None:
-    page = opened("%3Cscript%3Ealert(4)%3C%2Fscript%3E", TAG)
+    layer = "<script>alert(4)</script>"
+    page = opened(quote(layer), TAG)
     assert page.locator("#text").text_content() == HOSTILE
     press(page, "m", "n")
     page.keyboard.type("<img src=x onerror=alert(5)>")
-    press(page, "Tab", "Escape", "t")
+    press(page, "Tab", "Escape", "e")
+    page.keyboard.type("<svg onload=alert(6)>")
+    press(page, "Escape")
+    page.fill("#attribute-name", "<s>name</s>")
+    press(page, "Tab", "Escape", "c")
+    page.keyboard.type("<i>markup</i>")
+    page.wait_for_selector(".found button:has-text('<i>markup</i>')")
+    press(page, "Enter", "Escape", "t")
     page.keyboard.type("<b>type</b>")
     press(page, "Enter")
-    assert page.locator("#text, #panel, .top").locator("img, script, svg, style, b > b > b").count() == 0
     assert "<b>type</b>" in page.inner_text("#types")
-    assert marked(folder, "<script>alert(4)</script>", TAG)[0][0] == "<b>type</b>"
+    assert page.get_attribute("#text .first button", "data-l").startswith("<b>type</b> · negated <svg onload")  # type: ignore[union-attr]
+    [document] = [one for one in read(folder / "a.store", layer=layer) if one.id == TAG]
+    [only] = document.mentions
+    assert only.type == "<b>type</b>"
+    assert only.attributes == {"negated": "<svg onload=alert(6)>", "<s>name</s>": True} and only.concepts == (TAG,)
+    assert [note["note"] for note in document.meta["notes"]] == ["<img src=x onerror=alert(5)>"]
+    press(page, "h")
+    page.wait_for_selector("#history-note:has-text('5 of 5 changes')")
+    no_elements(page)
+    press(opened("<p>other</p>", TAG), "1")
+    page = opened("adjudicated", TAG)
+    page.wait_for_selector(f"#agreement:has-text('{layer}')")
+    press(page, "g")
+    assert f"Marked by\n{layer}" in page.inner_text("#detail")
+    no_elements(page)
+
+
+def no_elements(page: Page) -> None:
+    assert (
+        page.locator("#text, #panel, .top, #history").locator("img, script, svg, style, s, i i, b > b > b").count() == 0
+    )
+
+
+def test_a_document_that_changed_on_disk_is_named(pages: Callable[..., Page], tmp_path: Path) -> None:
+    place, store = tmp_path / "a.jsonl", str(tmp_path / "<u>a.store")
+    write([Document(TEXT, "a"), Document(TEXT, "b")], place)
+    with running(place, output=store):
+        pass
+    write([Document("Other.", "a"), Document(TEXT, "b")], place, force=True)
+    with running(store) as server:
+        page = pages(server.url)
+        page.wait_for_selector(
+            "#problem:has-text('changed on disk since it was imported; what is shown and annotated')"
+        )
+        assert page.inner_text("h1") == "<u>a.store" and page.inner_text("#text").startswith("The left")
+        turn_to(page, "b")
+        assert page.inner_text("#problem") == ""
+
+
+def test_a_full_disk_loses_nothing_that_is_typed(opened: Callable[..., Page], folder: Path) -> None:
+    page, full = opened("full"), "the store cannot be used: database or disk is full; free some space, and repeat"
+    press(page, "1", "n")
+    page.route("**/api/act", lambda route: route.fulfill(status=507, json={"error": full}))
+    page.keyboard.type("unsure")
+    page.wait_for_selector(f"#problem:has-text('{full}')")
+    press(page, "Escape", "ArrowRight", "m", "Escape", "2")
+    assert full in page.inner_text("#problem") and marked(folder, "full") == [("problem", "The")]
+    page.unroute("**/api/act")
+    press(page, "2", "Escape", "ArrowLeft", "m", "n")
+    assert page.input_value("#note") == "unsure"  # is offered again
+    press(page, "Escape")
+    assert notes(folder, "full") == ["unsure"] and len(marked(folder, "full")) == 2
 
 
 def test_right_to_left_and_chinese(opened: Callable[..., Page], folder: Path) -> None:
@@ -346,8 +370,8 @@ def test_suggestions_that_come_during_a_drag_leave_it_alone(opened: Callable[...
     page.route("**/api/suggestions?*", lambda route: held.append(route))
     turn_to(page, "pair")
     until(page, lambda: bool(held))
-    left, _, middle = page.evaluate(_RECT, ["chest", 1])
-    right = page.evaluate(_RECT, ["pain", 1])[1]
+    left, _, middle = page.evaluate(RECT, ["chest", 1])
+    right = page.evaluate(RECT, ["pain", 1])[1]
     page.mouse.move(left + 1, middle)
     page.mouse.down()
     page.mouse.move(left + 9, middle)
@@ -380,14 +404,14 @@ def test_a_save_that_ends_during_a_drag_leaves_it_alone(opened: Callable[..., Pa
     page, held = opened("dragging"), list[Route]()
     page.route("**/api/act", lambda route: held.append(route))
     for first, last, at_rest in (("left", "left", False), ("mildly", "dilated", True)):
-        left, _, top = page.evaluate(_RECT, [first, 1])
+        left, _, top = page.evaluate(RECT, [first, 1])
         page.mouse.move(left + 1, top)
         page.mouse.down()
         page.mouse.move(left + 5, top)
         if at_rest:
             held.pop().continue_()
             page.wait_for_timeout(300)
-        page.mouse.move(page.evaluate(_RECT, [last, 1])[1] - 0.5, top, steps=2)
+        page.mouse.move(page.evaluate(RECT, [last, 1])[1] - 0.5, top, steps=2)
         page.mouse.up()
         until(page, lambda: bool(held))
     held.pop().continue_()
@@ -510,10 +534,9 @@ def test_the_mention_that_is_meant_is_chosen_by_clicks(opened: Callable[..., Pag
     press(page, "Escape", "ArrowLeft", "ArrowLeft", *["Shift+ArrowRight"] * 2, "3")  # The left ventricle
     press(page, "Escape", *["ArrowRight"] * 3, "p", "Escape")  # nothing is chosen that a part could be added to
     assert "no mention is chosen" in page.inner_text("#problem")
-    left, right, middle = page.evaluate(_RECT, ["ventricle", 1])
+    left, right, middle = page.evaluate(RECT, ["ventricle", 1])
     seen = []
     for _ in range(4):
-        page.wait_for_timeout(400)  # the page takes a click just after a mark for the end of a drag
         page.mouse.click((left + right) / 2, middle)
         seen.append((page.inner_text("#detail dd >> nth=0"), page.inner_text("#detail h2 >> nth=0")))
     names = {"problem": "ventricle", "finding": "left ventricle", "drug": "The left ventricle"}
@@ -526,10 +549,56 @@ def test_parts_are_added_one_after_another(opened: Callable[..., Page], folder: 
     page = opened("parts")
     drag(page, "left", "left")
     for word in ("mildly", "chest", "fever"):
-        page.wait_for_timeout(400)  # no click is the end of the drag before
         drag(page, word, word, "Control")
     [(_, text)] = marked(folder, "parts")
     assert text == "left|mildly|chest|fever"
+
+
+def test_drags_begin_at_any_letter_and_end_anywhere(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("quick")
+    page.evaluate(_THRESHOLD, 100)
+    words = TEXT.split()[:5]
+    for word in words:  # beside the handles of the word before, without waiting
+        left, right, middle = page.evaluate(RECT, [word, 1])
+        page.mouse.move(left + 0.3, middle)
+        page.mouse.down()
+        page.mouse.move(right - 0.3, middle)
+        page.mouse.up()
+    settle(page)
+    assert marked(folder, "quick") == sorted(("problem", word) for word in words)
+    left, _, middle = page.evaluate(RECT, ["fever", 1])
+    page.mouse.move(left, middle)
+    page.mouse.down()
+    page.mouse.move(1100, middle)  # above the panel
+    page.mouse.up()
+    settle(page)
+    assert ("problem", "fever") in marked(folder, "quick")
+
+
+def test_a_type_is_chosen_before_or_after_marking(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("first", "twin")
+    page.evaluate(_THRESHOLD, 100)
+    page.click("#types button:has-text('finding')")  # marks nothing, as nobody was at a word yet
+    drag(page, "left", "left")
+    assert marked(folder, "first", "twin") == [("finding", "left")]
+    left, right, middle = page.evaluate(RECT, ["mildly", 1])
+    box = page.locator("#types button:has-text('drug')").bounding_box()
+    assert box is not None
+    page.mouse.move(left, middle)
+    page.mouse.down()
+    page.mouse.move(right, middle)
+    held = list[Route]()
+    page.route("**/api/act", lambda route: held.append(route))
+    page.mouse.up()
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    until(page, lambda: bool(held))
+    with page.expect_response("**/api/act"):  # while the button is pressed
+        held.pop().continue_()
+    page.unroute("**/api/act")
+    page.mouse.up()
+    settle(page)
+    assert marked(folder, "first", "twin") == [("drug", "mildly"), ("finding", "left")]
 
 
 def test_a_message_does_not_move_the_text(opened: Callable[..., Page]) -> None:
@@ -539,6 +608,7 @@ def test_a_message_does_not_move_the_text(opened: Callable[..., Page]) -> None:
         place = page.evaluate(top)
         press(page, "x")
         assert page.is_visible("#problem") and page.evaluate(top) == place
+        assert page.evaluate(_COVERED) == 0
         page.evaluate(_THRESHOLD, 100)
         press(page, "g")
         assert page.is_visible("#status") and page.evaluate(top) == place
@@ -643,10 +713,10 @@ def test_phones_dark_mode_print_and_screen_readers(opened: Callable[..., Page]) 
 
 
 def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], folder: Path) -> None:
-    one, other = opened("ann", "pair"), opened("bea", "pair")
+    one, other = opened("ann", "both"), opened("bea", "both")
     press(one, "1", "ArrowRight", "Escape", "ArrowRight", "2")
     press(other, "1")
-    page = opened("adjudicated", "pair")
+    page = opened("adjudicated", "both")
     page.wait_for_selector("#text .b.o button")
     press(page, "g")
     assert "Marked by" in page.inner_text("#detail")
@@ -654,7 +724,13 @@ def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], 
     press(page, "A")
     page.wait_for_selector("#agreement:has-text('ann, bea')")
     assert page.inner_text("#problem") == ""
-    assert marked(folder, "adjudicated", "pair") == [("problem", "The")]
+    assert marked(folder, "adjudicated", "both") == [("problem", "The")]
+    page.evaluate(_THRESHOLD, 0)
+    assert page.locator("#disagreements td").all_inner_texts() == ["ventricle: finding", "✓", "–"]
+    page.click("#disagreements button")
+    assert "Marked by\nann\nNot by\nbea" in page.inner_text("#detail")
+    press(page, "d")
+    assert page.locator("#disagreements td").count() == 0
 
 
 def test_axe_finds_no_violation(opened: Callable[..., Page], violations: Callable[[Page], list[str]]) -> None:

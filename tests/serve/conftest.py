@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import resource
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,14 +67,3 @@ def client(server: Server) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def sample() -> str:
     return (clinical() / "sample.txt").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="session")
-def browser_path() -> str:
-    """Chromium; where SPANLOOM_BROWSER is "required", as in CI, its absence is a failure."""
-    found = shutil.which("chromium")
-    if found is None:
-        if os.environ.get("SPANLOOM_BROWSER") == "required":
-            pytest.fail("SPANLOOM_BROWSER is 'required', but there is no chromium; apt-get install chromium")
-        pytest.skip("no chromium to drive the page with; apt-get install chromium")
-    return found

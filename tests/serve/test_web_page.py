@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Page
 from serve_helpers import Server
 
 from spanloom import read
 
 TEXT = "The left ventricle is mildly dilated. No chest pain."
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 _STATE = "import('/static/drawing.js').then(({ state }) => state)"
 _SLIDE = """value => {
     const slider = document.getElementById("threshold");
@@ -42,36 +41,11 @@ _COPIED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def browser(browser_path: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=browser_path, args=_FLAGS)
-        yield found
-        found.close()
-
-
 @pytest.fixture
-def page(browser: Browser, server: Server) -> Iterator[Page]:
-    """The page; no test may leave an error in its console, nor ask anybody but the server."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    found, wrong = context.new_page(), list[str]()
-
-    def only_ours(route: Route) -> None:
-        if route.request.url.startswith(server.url):
-            route.continue_()
-        else:
-            wrong.append(route.request.url)
-            route.abort()
-
-    found.route("**/*", only_ours)
-    found.on("pageerror", lambda error: wrong.append(str(error)))
-    found.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
-    found.on("dialog", lambda dialog: wrong.append(dialog.message))
-    found.goto(server.url)
+def page(pages: Callable[..., Page], server: Server) -> Page:
+    found = pages(server.url)
     found.wait_for_selector("#model option", state="attached")
-    yield found
-    context.close()
-    assert wrong == []
+    return found
 
 
 def mark_up(page: Page, text: str) -> None:

@@ -170,7 +170,7 @@ def _moved(mention: dict[str, Any], by: int) -> dict[str, Any]:
 
 
 def of_annotators(store: Store, number: int) -> list[dict[str, Any]]:
-    """Return the mentions of all annotators of a document: for each the share of those who have it, and their names."""
+    """Return the mentions of all annotators of a document: for each the share and names of those who have it or not."""
     layers = [layer for layer in store.layers(number) if layer != ADJUDICATED]
     by_key: dict[tuple[str, str], list[tuple[str, dict[str, Any]]]] = defaultdict(list)
     for layer in layers:
@@ -181,5 +181,6 @@ def of_annotators(store: Store, number: int) -> list[dict[str, Any]]:
     for votes in by_key.values():
         names = sorted({layer for layer, _ in votes})
         kept = {name: part for name, part in votes[0][1].items() if name not in ("id", "score")}
-        found.append({**kept, "score": len(names) / len(layers), "by": names})
+        without = [layer for layer in layers if layer not in names]
+        found.append({**kept, "score": len(names) / len(layers), "by": names, "without": without})
     return sorted(found, key=lambda one: (-one["score"], one["spans"]))

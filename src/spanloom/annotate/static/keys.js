@@ -17,8 +17,8 @@ const KEYS = [
   ["m", "choose the next mention at this word, of any number of them", () => cycle()],
   ["[", "move the beginning left by a word", () => commands.resize(0, -1)],
   ["]", "move the end right by a word", () => commands.resize(1, 1)],
-  ["{", "move the beginning right by a word", () => commands.resize(0, 1)],
-  ["}", "move the end left by a word", () => commands.resize(1, -1)],
+  ["{", "move the beginning right by a word; a part without a word left is removed", () => commands.resize(0, 1)],
+  ["}", "move the end left by a word; a part without a word left is removed", () => commands.resize(1, -1)],
   ["x", "remove the mention that is chosen; also Delete", () => commands.remove()],
   ["e", "attributes", () => commands.focus("attribute")],
   ["c", "concept", () => commands.focus("concept")],
@@ -101,6 +101,7 @@ export function cycle() {
 
 export function moveTo(token, extend = false) {
   const before = [cursorRange(), state.selection ?? [0, 0]];
+  state.placed = true;
   state.token = Math.min(Math.max(token, 0), state.tokens.length - 1);
   if (extend) {
     state.anchor ??= tokenAt(before[0][0]);
@@ -161,27 +162,41 @@ function selected() {
   return found[0] < found[1] ? found : null;
 }
 
+// The character at the place of the pointer, or at the one in the text that is nearest to it.
+function pointed({ clientX, clientY }) {
+  const box = $("text").getBoundingClientRect();
+  const within = (place, low, high) => Math.min(Math.max(place, low + 1), high - 1);
+  return offsetAt($("text"), within(clientX, box.left, box.right), within(clientY, Math.max(0, box.top), Math.min(innerHeight, box.bottom)));
+}
+
 function onUp(event) {
   if (grip) {
-    const offset = offsetAt($("text"), event.clientX, event.clientY);
-    if (offset !== null) commands.resizeTo(grip.part, grip.side, offset);
+    const [{ part, side }, offset] = [grip, pointed(event)];
+    if (offset !== null) commands.later(() => commands.resizeTo(part, side, offset));
     grip = null;
+    dragged = true;
     return;
   }
-  const found = selected();
-  if (!found || event.pointerType === "touch") return;
+  if (event.pointerType === "touch") return;
+  // from the places of the pointer: the browser's selection lags behind quick moves, and may begin elsewhere
+  const [from, to] = [down, down === null ? null : pointed(event)];
+  const found = to === null || from === to ? selected() : snapped(Math.min(from, to), Math.max(from, to));
+  if (!found || found[0] === found[1]) return;
   getSelection().removeAllRanges();
-  marked = Date.now();
-  const before = cursorRange();
-  state.selection = found;
-  state.token = tokenAt(found[0]);
-  redraw(before, found);
-  if (event.ctrlKey || event.altKey || event.metaKey) commands.addPart();
-  else commands.markWith(state.active || state.store.types[0], true);
+  dragged = true;
+  const adds = event.ctrlKey || event.altKey || event.metaKey;
+  commands.later(() => {
+    const before = cursorRange();
+    state.selection = found;
+    state.token = tokenAt(found[0]);
+    redraw(before, found);
+    if (adds) commands.addPart();
+    else commands.markWith(state.active || state.store.types[0], true);
+  });
 }
 
 function onClick(event) {
-  if (event.target.closest(".grip") || !getSelection().isCollapsed || Date.now() - marked < 300) return;
+  if (event.target.closest(".grip") || !getSelection().isCollapsed || dragged) return;
   const offset = offsetAt($("text"), event.clientX, event.clientY);
   const key = event.target.closest("[data-m]")?.dataset.m;
   if (key && key !== state.chosen) {
@@ -195,17 +210,22 @@ function onClick(event) {
   }
 }
 
-let released = Promise.resolve(); // when the pointer is up again: drawing would move the ends of a selection that is being made
-export const atRest = () => released;
-
-function onDown({ button }) {
-  if (button) return; // a menu may keep the end of another one
-  released = new Promise((resolve) => {
-    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, resolve, { once: true });
-  });
+let down = null; // the character at which the pointer was pressed, if it was in the text
+let dragged = false; // whether a drag has ended since then: the click that follows belongs to it
+// when the pointer is up again and its click is over: drawing would move the ends of a selection, or replace a button
+let released = Promise.resolve();
+export async function atRest() {
+  for (let last; last !== released; ) await (last = released);
 }
 
-let marked = 0; // when a drag ended: the click that follows is its end
+function onDown(event) {
+  if (event.button) return; // a menu may keep the end of another one
+  dragged = false;
+  down = $("text").contains(event.target) && !event.target.closest("button, .grip") ? pointed(event) : null;
+  released = new Promise((resolve) => {
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(resolve), { once: true });
+  });
+}
 
 export function listen(given) {
   commands = given;

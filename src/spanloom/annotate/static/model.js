@@ -5,11 +5,12 @@ import { inTextOrder, slice, state, withEnds } from "./drawing.js";
 
 Object.assign(state, {
   store: null, number: 0, id: "", tokens: [], sentences: [], parts: [], values: new Map(), version: 0,
-  suggestions: new Map(), token: 0, selection: null, anchor: null, active: "", pending: new Map(),
+  suggestions: new Map(), token: 0, placed: false, selection: null, anchor: null, active: "", pending: new Map(),
 });
 
 const SILENT = "the server does not answer; start spanloom annotate again, and repeat the last step: all others are saved";
-export const ask = (path, body) => askServer(`api/${path}`, body, undefined, SILENT);
+const LASTING = 10_000; // characters of a request that outlives the page; browsers take 64 KiB of them
+export const ask = (path, body) => askServer(`api/${path}`, body, { keepalive: body !== undefined && JSON.stringify(body).length < LASTING }, SILENT);
 
 export function kindOf(type) {
   const types = state.store.types;

@@ -1,6 +1,6 @@
 // The commands of the page. Every change is an action that the server appends, and only then is shown.
 
-import { $, element, explanation, named, percent, say, shownValue, table, visible } from "./parts.js";
+import { $, element, explanation, named, percent, say, shorten, shownValue, table, visible } from "./parts.js";
 import { KINDS, annotateBlock, chosen, layOut, look, redraw, slice, state, surface } from "./drawing.js";
 import { ask, collect, kindOf, sentenceAt, snapped, spansKey, tokenAt } from "./model.js";
 import { atRest, choose, keyOf, listen, moveTo, show } from "./keys.js";
@@ -11,8 +11,10 @@ const LOOK = 3000; // milliseconds between two looks at what is learned
 const SEARCH_PAUSE = 200; // milliseconds after the last key
 const AGAIN = 300; // milliseconds after the last action, then the model suggests again
 const LONGEST_SEARCH = 200; // characters
+const DISAGREEMENTS = 200; // that are listed
 let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
 let saving = 0; // the timer that saves the position
+const PAUSE = 500; // milliseconds after which a position or a note is saved
 
 const layer = () => state.store.layer;
 
@@ -26,24 +28,27 @@ function queue(run) {
 }
 
 // Append an action; `make` gives its changes when all before it are done, or nothing. The result is what has changed;
-// null if nothing has, as the action failed or another document is open by then.
-function act(kind, make = () => ({})) {
+// null if nothing has, as the action failed or another document is open by then. If the document was changed elsewhere,
+// it is read again; `fields`, which nobody wants to type twice, are then set in what it is now.
+function act(kind, make = () => ({}), fields = false) {
   const number = state.number;
   return queue(async () => {
     if (state.number !== number) throw new Error("another document was opened before this was saved; repeat the last step there");
-    const changes = await make();
-    if (!changes) return null;
-    const body = { document: state.number, layer: layer(), author: comparing() ? state.store.author : layer(), version: state.version, kind, changes };
-    try {
-      const answer = await ask("act", body);
-      await atRest();
-      apply(answer);
-      say("");
-      return answer.changes;
-    } catch (error) {
-      if (error.status === 409) await open(state.number, state.tokens[state.token]?.[0]);
-      say("", error.message);
-      return null;
+    for (let again = false; ; again = true) {
+      const changes = await make();
+      if (!changes) return null;
+      const body = { document: state.number, layer: layer(), author: comparing() ? state.store.author : layer(), version: state.version, kind, changes };
+      try {
+        const answer = await ask("act", body);
+        await atRest();
+        apply(answer);
+        say("", again ? "this document was changed elsewhere; it is shown as it is now, with what you typed" : "");
+        return answer.changes;
+      } catch (error) {
+        if (error.status === 409) await open(state.number, state.tokens[state.token]?.[0]);
+        say("", error.message);
+        if (error.status !== 409 || !fields || again) return null;
+      }
     }
   });
 }
@@ -89,6 +94,7 @@ function apply({ changes, version, undo, redo }) {
   progress();
   types();
   describe();
+  disagreements();
 }
 
 function showUndo(undo, redo) {
@@ -119,10 +125,11 @@ function markWith(type, dragged = false) {
 
 // Change a mention as it is when all actions before are done, the one that is chosen then without a key; `patchOf` gives
 // new fields from the old ones, or nothing.
-function change(given, patchOf) {
-  return act("change", () => {
+function change(given, patchOf, fields = false) {
+  const make = () => {
     const key = given ?? own()?.key;
     const old = state.values.get(key);
+    if (given && !old) say("", `this mention was removed elsewhere; restore it from the history (${keyOf("h")})`);
     const patch = old && patchOf(old);
     if (!patch) return null;
     const value = { ...old, ...patch };
@@ -131,7 +138,8 @@ function change(given, patchOf) {
     if (patch.concepts) delete value.concept_scores;
     if (patch.attributes) delete value.attribute_scores;
     return { [key]: value };
-  });
+  };
+  return act("change", make, fields);
 }
 
 // The mention that is chosen, if it is marked; else a message.
@@ -183,6 +191,7 @@ function moved_end(spans, part, side, offset) {
   const span = [...spans[part]];
   span[side] = offset;
   if (span[0] < span[1]) return { spans: spans.map((old, i) => (i === part ? span : old)) };
+  if (spans.length > 1) return { spans: spans.filter((_, i) => i !== part) };
   say("", "a mention needs at least one word; remove it with x");
   return null;
 }
@@ -237,6 +246,7 @@ async function suggestions(part, name) {
     if (gone) state.chosen = null;
     redraw();
     types();
+    disagreements();
     if (gone || chosen()?.suggested) describe();
     if (problem) say("the model cannot hold all that is marked here at once: its suggestions do not take it into account");
   } catch (error) {
@@ -246,7 +256,7 @@ async function suggestions(part, name) {
 }
 
 const comparing = () => layer() === state.store.adjudicated;
-const plainValue = ({ by, ...value }) => value;
+const plainValue = ({ by, without, ...value }) => value;
 
 function suggestion() {
   const mention = chosen();
@@ -362,9 +372,20 @@ function moved() {
   const names = here.map((one) => `${one.suggested ? "suggested " : ""}${one.type}`);
   const words = state.selection ? slice(...state.selection) : slice(start, end);
   say(`${words}${names.length ? `: in ${names.join(", ")}` : ""}`);
-  clearTimeout(saving);
-  saving = setTimeout(() => ask("position", { document: state.number, layer: layer(), start }).catch(() => {}), 500);
+  saving ||= setTimeout(savePosition, PAUSE); // also while keys follow one another quickly
 }
+
+function savePosition() {
+  clearTimeout(saving);
+  saving = 0;
+  ask("position", { document: state.number, layer: layer(), start: Math.max(0, cursor()[0]) }).catch((error) => say("", error.message));
+}
+
+// Save the position, and what is typed in a field, when the page is left.
+addEventListener("pagehide", () => {
+  if (saving) savePosition();
+  for (const name of ["change", "blur"]) typing()?.dispatchEvent(new Event(name));
+});
 
 // ---- what is drawn beside mentions: the selection, the cursor, handles of the mention that is chosen, and finished sentences
 
@@ -404,7 +425,7 @@ function types() {
       const pressed = String((chosen()?.type ?? state.active) === name);
       const made = element("button", { type: "button", "aria-pressed": pressed }, element("i", { class: `k t${i % KINDS}` }), " ", element("bdi", {}, visible(name)), ` ${count.get(name) ?? 0} `, digit);
       made.addEventListener("pointerdown", (event) => event.preventDefault()); // the selection stays
-      made.addEventListener("click", () => markWith(name));
+      made.addEventListener("click", () => later(() => useType(name)));
       return made;
     }),
   );
@@ -414,18 +435,41 @@ function types() {
   $("only").value = kept;
 }
 
+// What a click on a type does: before anybody was at a word, it chooses the type of what is marked next.
+function useType(name) {
+  if (state.placed || state.selection || state.chosen) return markWith(name);
+  state.active = name;
+  say(`${name} is the type of what you mark next`);
+  return describe();
+}
+
 function describe() {
   const mention = chosen();
-  const focused = document.activeElement?.closest("#detail") ? document.activeElement.id : "";
+  const field = typing();
   for (const button of $("types").children) button.setAttribute("aria-pressed", "false");
   $("types").children[mention ? kindOf(mention.type) : state.store.types.indexOf(state.active)]?.setAttribute("aria-pressed", "true");
-  if (!mention) return $("detail").replaceChildren();
+  if (!mention) return field ? undefined : $("detail").replaceChildren(); // what is typed stays until the field is left
   const rows = [["Type", mention.type], ["Characters", mention.spans.map((span) => span.join("–")).join(", ")]];
   if (mention.score !== undefined) rows.push([mention.suggested ? "Probability" : "Accepted at", percent(mention.score)]);
-  if (mention.by) rows.push(["Marked by", mention.by.join(", ")]);
+  if (mention.by) rows.push(["Marked by", mention.by.join(", ")], ["Not by", mention.without.join(", ") || "–"]);
   const fields = mention.suggested ? [] : [...attributesOf(mention), ...conceptsOf(mention), ...noteOf(mention)];
-  $("detail").replaceChildren(element("h2", {}, element("bdi", {}, surface(mention))), named(rows), ...fields);
-  if (focused) $(focused)?.focus();
+  const made = element("div", {}, element("h2", {}, element("bdi", {}, surface(mention))), named(rows), ...fields);
+  if (field?.dataset.key === mention.key) renew($("detail"), made, field);
+  else $("detail").replaceChildren(...made.childNodes);
+}
+
+// The field beside the text in which somebody types.
+const typing = () => document.activeElement?.closest("#detail :is(input, textarea)");
+
+// Put the children of a new element into an old one, except a field: it stays in its place, as it would lose the focus.
+function renew(old, made, field) {
+  const kept = [...old.childNodes].find((one) => one.contains(field));
+  const nodes = [...made.childNodes];
+  const place = nodes.findIndex((one) => one.id === field.id || one.querySelector?.(`#${field.id}`));
+  for (const one of [...old.childNodes]) if (one !== kept) one.remove();
+  kept.before(...nodes.slice(0, place));
+  kept.after(...nodes.slice(place + 1));
+  if (kept !== field) renew(kept, nodes[place], field);
 }
 
 const meantValue = (text) => (text === "yes" ? true : text === "no" ? false : text.trim());
@@ -434,25 +478,32 @@ function attributesOf(mention) {
   const names = [...new Set([...state.store.attributes, ...Object.keys(mention.attributes ?? {})])];
   const set = (name, text) => {
     return change(mention.key, ({ attributes }) => {
-      const { [name]: _, ...others } = attributes ?? {};
-      return { attributes: text.trim() ? { ...others, [name]: meantValue(text) } : others };
-    });
+      const { [name]: old, ...others } = attributes ?? {};
+      return shownValue(old) === text.trim() ? null : { attributes: text.trim() ? { ...others, [name]: meantValue(text) } : others };
+    }, true);
   };
   const fields = names.map((name, i) => {
-    const input = element("input", { id: i ? `attribute${i}` : "attribute", size: 10, maxlength: 1000, placeholder: "yes, no, a word" });
+    const input = element("input", { id: i ? `attribute${i}` : "attribute", "data-key": mention.key, size: 10, maxlength: 1000, placeholder: "yes, no, a word" });
     input.value = shownValue(mention.attributes?.[name]);
     input.addEventListener("change", () => set(name, input.value));
     return element("label", {}, visible(name), " ", input);
   });
-  const other = element("input", { id: "attribute-name", size: 8, maxlength: 100, placeholder: "name" });
-  other.addEventListener("change", () => other.value.trim() && set(other.value.trim(), "yes"));
+  const other = element("input", { id: "attribute-name", "data-key": mention.key, size: 8, maxlength: 100, placeholder: "name" });
+  other.addEventListener("change", () => {
+    if (other.value.trim()) set(other.value.trim(), "yes");
+    other.value = "";
+  });
   return [element("h2", {}, "Attributes ", element("kbd", {}, keyOf("e"))), element("p", { class: "bar" }, ...fields, element("label", {}, "other ", other))];
 }
 
 function conceptsOf(mention) {
-  const input = element("input", { id: "concept", maxlength: state.store.concepts ? undefined : LONGEST_SEARCH, autocomplete: "off", "aria-label": "Concept", placeholder: state.store.concepts ? "search a name" : "identifier" });
-  const found = element("ul", { class: "found" });
-  const add = (id) => change(mention.key, ({ concepts }) => ({ concepts: [...new Set([...(concepts ?? []), id])] }));
+  const input = element("input", { id: "concept", "data-key": mention.key, maxlength: state.store.concepts ? undefined : LONGEST_SEARCH, autocomplete: "off", "aria-label": "Concept", placeholder: state.store.concepts ? "search a name" : "identifier" });
+  const found = () => $("detail").querySelector(".found");
+  const add = (id) => {
+    input.value = "";
+    found().replaceChildren();
+    change(mention.key, ({ concepts }) => ({ concepts: [...new Set([...(concepts ?? []), id])] }), true);
+  };
   let waiting = 0;
   const search = async () => {
     const query = input.value;
@@ -460,7 +511,7 @@ function conceptsOf(mention) {
     try {
       const concepts = await ask(`concepts?text=${encodeURIComponent(query || surface(mention).slice(0, LONGEST_SEARCH))}`);
       if (input.value !== query) return; // a later search answers
-      found.replaceChildren(
+      found()?.replaceChildren(
         ...concepts.map(({ id, name }) => {
           const made = element("button", { type: "button" }, element("bdi", {}, visible(name)), " ", element("small", {}, visible(id)));
           made.addEventListener("click", () => add(id));
@@ -480,7 +531,7 @@ function conceptsOf(mention) {
   }
   input.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
-    if (state.store.concepts) found.querySelector("button")?.click();
+    if (state.store.concepts) found().querySelector("button")?.click();
     else if (input.value.trim()) add(input.value.trim());
   });
   const own = (mention.concepts ?? []).map((id) => {
@@ -488,31 +539,40 @@ function conceptsOf(mention) {
     made.addEventListener("click", () => change(mention.key, ({ concepts }) => ({ concepts: concepts.filter((other) => other !== id) })));
     return made;
   });
-  return [element("h2", {}, "Concepts ", element("kbd", {}, keyOf("c"))), element("p", { class: "bar" }, ...own, input), found];
+  return [element("h2", {}, "Concepts ", element("kbd", {}, keyOf("c"))), element("p", { class: "bar" }, ...own, input), element("ul", { class: "found" })];
 }
 
-// A note is saved while it is typed; the field stays the same one until then, so that an answer replaces no newer text.
-function noteOf(mention) {
-  const heading = element("h2", {}, "Note ", element("kbd", {}, keyOf("n")));
-  const shown = $("note");
-  if (shown && shown === document.activeElement && shown.dataset.key === mention.key) return [heading, shown];
-  const note = element("textarea", { id: "note", rows: 2, maxlength: 5000, "aria-label": "Note", "data-key": mention.key });
-  let saved = (note.value = mention.note ?? "");
+const drafts = new Map(); // notes that are typed and not saved, by document and mention, and what they replace
+
+// A note is saved while it is typed. What is not saved is offered again, whatever happens to the document meanwhile.
+function noteOf({ key, note: saved = "" }) {
+  const place = `${state.number} ${key}`;
+  const note = element("textarea", { id: "note", rows: 2, maxlength: 5000, "aria-label": "Note", "data-key": key });
+  note.value = drafts.get(place)?.text ?? saved;
   let timer = 0;
   const save = () => {
     clearTimeout(timer);
-    if (note.value === saved) return;
-    const text = (saved = note.value);
-    change(mention.key, () => ({ note: text })).then((changes) => {
-      if (!changes && saved === text) saved = null; // it is sent again when the field is left
-    });
+    const draft = drafts.get(place);
+    if (!draft) return;
+    const { text } = draft;
+    const done = () => (draft.text === text ? drafts.delete(place) : (draft.old = text));
+    const patch = ({ note: now = "" }) => {
+      if (now === text) return void done();
+      if (now === draft.old) return { note: text };
+      say("", `this note was changed elsewhere, to “${shorten(now, 80)}”; yours is in its field, and replaces it when you leave the field`);
+      draft.old = now;
+      return null;
+    };
+    change(key, patch, true).then((changes) => changes && done());
   };
   note.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(save, 500);
+    timer = setTimeout(save, PAUSE);
+    if (drafts.has(place)) drafts.get(place).text = note.value;
+    else drafts.set(place, { text: note.value, old: state.values.get(key)?.note ?? "" });
   });
-  note.addEventListener("change", save);
-  return [heading, note];
+  note.addEventListener("blur", save);
+  return [element("h2", {}, "Note ", element("kbd", {}, keyOf("n"))), note];
 }
 
 function focus(id) {
@@ -525,8 +585,9 @@ async function open(number, start = 0) {
   const found = await ask(`document?number=${number}&layer=${encodeURIComponent(layer())}`);
   const { text, values, ...rest } = found;
   stale.clear();
+  const chosenBefore = number === state.number && values[state.chosen] ? state.chosen : null;
   const characters = Array.from(text); // offsets count code points, strings of the browser UTF-16 units
-  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), pending: new Map(), chosen: null, selection: null, anchor: null });
+  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), pending: new Map(), chosen: chosenBefore, selection: null, anchor: null, placed: false });
   state.token = tokenAt(start);
   if (!state.sentences.length && characters.length) state.sentences = [[0, characters.length]];
   collect();
@@ -538,9 +599,22 @@ async function open(number, start = 0) {
   describe();
   scrollTo(0, 0);
   if (start) show(start);
-  $("text").focus({ preventScroll: true });
+  if (!typing()) $("text").focus({ preventScroll: true });
   moved();
   if (found.changed) say("", "this document has changed on disk since it was imported; what is shown and annotated is the text that was imported");
+}
+
+// What annotators of the document disagree on and is not decided, side by side.
+function disagreements() {
+  const all = state.mentions.filter(({ without }) => without?.length);
+  const names = all.length ? [...all[0].by, ...all[0].without].sort() : [];
+  const rows = all.slice(0, DISAGREEMENTS).map((one) => {
+    const button = element("button", { type: "button" }, element("bdi", {}, visible(`${surface(one)}: ${one.type}`)));
+    button.addEventListener("click", () => later(() => choose(one.key) ?? show(one.start)));
+    return [button, ...names.map((name) => (one.by.includes(name) ? "✓" : "–"))];
+  });
+  const rest = all.length - rows.length;
+  $("disagreements").replaceChildren(table(rows, ["not decided", ...names]), ...(rest > 0 ? [`and ${rest} more`] : []));
 }
 
 async function compare() {
@@ -614,7 +688,7 @@ function threshold() {
 const commands = { act, addPart, accept, decideAll, describe, focus, history: story, later, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, why };
 listen(commands);
 const buttons = {
-  undo: () => act("undo"), redo: () => act("redo"), part: addPart, accept: () => accept(), reject, why, next: () => nextSuggestion(),
+  undo: () => act("undo"), redo: () => act("redo"), part: addPart, remove, accept: () => accept(), reject, why, next: () => nextSuggestion(),
   "accept-all": () => decideAll("accept"), "reject-all": () => decideAll("reject"),
   finish: () => mark_sentence("finished"), skip: () => mark_sentence("skipped"), "finish-all": () => mark_document("finished"),
   "skip-all": () => mark_document("skipped"), keys: () => $("help").showModal(), story,
@@ -630,12 +704,13 @@ for (const id of ["threshold", "only"])
     threshold();
     collect();
     redraw();
+    disagreements();
   });
 $("typing").addEventListener("submit", (event) => {
   event.preventDefault();
   const name = $("type").value.trim();
   $("type").value = "";
   $("text").focus({ preventScroll: true });
-  if (name) markWith(name);
+  if (name) later(() => markWith(name));
 });
 begin();

@@ -31,7 +31,7 @@ async function markUp() {
   $("marked").setAttribute("aria-busy", "true");
   try {
     const path = `predict?model=${encodeURIComponent(model().name)}${others}`;
-    const record = await ask(path, state.given ?? { text }, asked.signal);
+    const record = await ask(path, state.given ?? { text }, { signal: asked.signal });
     if (asked === state.asked) show(record, others !== "");
   } catch (error) {
     if (error.name === "AbortError") return;

@@ -28,12 +28,12 @@ export function say(status, problem = "") {
   $("problem").textContent = visible(problem);
 }
 
-// The answer of the server as JSON; a refusal is an error with its message and `status`.
-export async function ask(path, body, signal, silent = "the server does not answer; is it still running?") {
-  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+// The answer of the server as JSON; a refusal is an error with its message and `status`. `options` are those of `fetch`.
+export async function ask(path, body, options = {}, silent = "the server does not answer; is it still running?") {
+  if (body !== undefined) options = { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, ...options };
   let answer, value;
   try {
-    answer = await fetch(path, { ...options, signal });
+    answer = await fetch(path, options);
   } catch (error) {
     throw error.name === "AbortError" ? error : new Error(silent);
   }
