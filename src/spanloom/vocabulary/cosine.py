@@ -20,8 +20,8 @@ from spanloom.hashing import hashes
 from spanloom.native import Kernel
 from spanloom.sparse import row_offsets
 from spanloom.vocabulary.folding import FoldedPieces, fold_word
-from spanloom.vocabulary.key_table import take
-from spanloom.vocabulary.store import damaged, same_length, take_numbers, take_ptr
+from spanloom.vocabulary.key_table import damaged, take
+from spanloom.vocabulary.store import take_numbers, take_ptr
 
 _vectors, _nearest = Kernel("vectors"), Kernel("nearest")
 KINDS: Final = ("close", "both")
@@ -228,13 +228,10 @@ class CosineIndex:
         codes = take(arrays, "codes", np.uint64)
         if (codes[1:] <= codes[:-1]).any():
             raise damaged("codes", "is not ascending")
-        weights, other = (
-            same_length(arrays, "weights", np.float32, len(codes)),
-            same_length(arrays, "other", np.float32, 1),
-        )
+        weights, other = take(arrays, "weights", np.float32, len(codes)), take(arrays, "other", np.float32, 1)
         postings = take_numbers(arrays, "postings", np.int32, len(row_concept))
-        values = same_length(arrays, "values", np.float32, len(postings))
-        ptr = take_ptr(arrays, "ptr", len(codes), len(postings))
+        values = take(arrays, "values", np.float32, len(postings))
+        ptr = take_ptr(arrays, len(codes), len(postings))
         for name, numbers in (("weights", weights), ("other", other), ("values", values)):
             if not np.isfinite(numbers).all():
                 raise damaged(name, "holds numbers that are not finite")
