@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,16 @@ from typing import Final
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.source import bare, plain_or_packed
 from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
-from spanloom.vocabulary.records import Concept, Gathered, Notes, Record, gathered_records, lines_of, merge
+from spanloom.vocabulary.records import (
+    Concept,
+    Gathered,
+    Notes,
+    Record,
+    check_width,
+    gathered_records,
+    lines_of,
+    merge,
+)
 
 _CODE: Final = re.compile(r"\S*\d\S*")  # an identifier, in a table without a line of column names
 _EXPECTED: Final = "expected id, name and perhaps synonyms; name the columns (--columns id=NAME,name=NAME)"
@@ -65,9 +74,7 @@ def scan_table(
     header, places, lines = _header(lines, given_columns(columns), notes, path)
     gathering = Gathering(path, notes, languages, sources)
     for number, cells in lines:
-        if len(cells) != len(header):
-            message = f"found {len(cells)} columns, expected {len(header)} as in the first line"
-            raise DataError(message, path=path, line=number)
+        check_width(cells, len(header), " as in the first line", path, number)
         gathering.add({ours: [cells[place] for place in several] for ours, several in places.items()}, number)
     yield from gathered_records(gathering.finish().items(), notes)
 
@@ -75,24 +82,33 @@ def scan_table(
 def rows_of(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table; in CSV a cell may be quoted, between tabs or bars one that is quoted as a whole is."""
     first = next((line for _, line in lines_of(path) if line.strip()), "")
-    delimiter = delimiter_of(first)
-    if delimiter in (",", ";"):
-        reader = csv.reader((line for _, line in lines_of(path)), delimiter=delimiter, strict=True)
-        while True:
-            start = reader.line_num + 1
-            try:
-                row = next(reader, None)
-            except csv.Error as error:
-                message = f'found a row that is no CSV ({error}); expected cells with " around, and "" for one within'
-                raise DataError(message, path=path, line=start) from None
-            if row is None:
-                return
+    return cells_of(lines_of(path), delimiter_of(first), path)
+
+
+def cells_of(
+    lines: Iterable[tuple[int, str]], delimiter: str, path: str | Path, *, before: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of some lines, of which ``before`` come before these; those without cells are left out.
+
+    Raises:
+        DataError: a row is no CSV.
+    """
+    if delimiter not in (",", ";"):
+        for number, line in lines:
+            if line.strip():
+                cells = line.rstrip("\r\n").split(delimiter) if delimiter else [line]
+                yield number, [_unquoted(cell.strip()) for cell in cells]
+        return
+    reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
+    start = before + 1
+    try:
+        for row in reader:
             if any(cell.strip() for cell in row):
                 yield start, [cell.strip() for cell in row]
-    for number, line in lines_of(path):
-        if line.strip():
-            cells = line.rstrip("\r\n").split(delimiter) if delimiter else [line]
-            yield number, [_unquoted(cell.strip()) for cell in cells]
+            start = before + reader.line_num + 1
+    except csv.Error as error:
+        message = f'found a row that is no CSV ({error}); expected cells with " around, and "" for one within'
+        raise DataError(message, path=path, line=start) from None
 
 
 def _unquoted(cell: str) -> str:
