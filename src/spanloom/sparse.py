@@ -148,6 +148,18 @@ def gathered(ptr: Ints, items: Ints) -> tuple[Ints, Ints]:
     >>> rows.tolist(), own.tolist()
     ([2, 0, 1], [0, 1, 3])
     """
-    sizes = np.diff(ptr)[items]
+    return places_of(ptr[items], np.diff(ptr)[items])
+
+
+def places_of(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """Return the numbers in some ranges, one range after the other, and where those of each begin.
+
+    Args:
+        starts: (M,) the first number of each range.
+        sizes: (M,) how many numbers it has.
+
+    >>> [found.tolist() for found in places_of(np.array([7, 2]), np.array([1, 3]))]
+    [[7, 2, 3, 4], [0, 1, 4]]
+    """
     own = np.append(0, np.cumsum(sizes))
-    return np.repeat(ptr[items] - own[:-1], sizes) + np.arange(own[-1]), own
+    return np.repeat(starts - own[:-1], sizes) + np.arange(own[-1]), own

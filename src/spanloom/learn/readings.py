@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Mask, Potentials
 from spanloom.learn.target import TargetCounts, tokens_of
 from spanloom.parallel import SERIAL, Executor
+from spanloom.sparse import places_of
 
 _LEAST = 1e-5  # of the structures of a version, which are taken to be left when those with a mention are taken away
 
@@ -77,8 +78,8 @@ class Readings(NamedTuple):
         found = engine.expectations(potentials, offsets, run, allowed=self.allowed)
         if not len(self.owner):
             return found
-        sizes, starts = np.diff(self.offsets), offsets[self.owner]
-        rows = np.arange(self.offsets[-1]) + np.repeat(starts - self.offsets[:-1], sizes)
+        sizes = np.diff(self.offsets)
+        rows, _ = places_of(offsets[self.owner], sizes)
         scores = Potentials(potentials.roles[rows], potentials.constants)
         each = engine.expectations(scores, self.offsets, run, allowed=self.masks)
         shares, totals = self.shares(each.log_partition)

@@ -18,6 +18,7 @@ from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
 from spanloom.hashing import RangeHashes, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints
+from spanloom.sparse import places_of
 from spanloom.structures import MentionTable
 from spanloom.text.abbreviations import short_form_places
 
@@ -156,9 +157,7 @@ class Ranges(NamedTuple):
     def tokens(self) -> tuple[Ints, Ints]:
         """Return each token of each range, and the number of its range."""
         sizes = self.end - self.first
-        before = sizes.cumsum() - sizes
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        return np.arange(len(owner)) + np.repeat(self.first - before, sizes), owner
+        return places_of(self.first, sizes)[0], np.repeat(np.arange(len(sizes)), sizes)
 
 
 def again(text: DocumentText, found: Ranges) -> Ranges:

@@ -14,7 +14,7 @@ from rapidfuzz.process import cdist
 from spanloom.errors import UsageError
 from spanloom.hashing import code_points, intern, numbered
 from spanloom.native import Kernel
-from spanloom.sparse import changes, row_offsets
+from spanloom.sparse import changes, places_of, row_offsets
 from spanloom.vocabulary.cosine import CosineIndex, Nearest, TermWeights, Vectors
 from spanloom.vocabulary.folding import pieces, text_form, text_keys
 from spanloom.vocabulary.key_table import KeyTable, damaged
@@ -383,7 +383,7 @@ def join(
     # each query takes the rows of its texts
     first, end = (np.searchsorted(texts.text, text, side) for side in ("left", "right"))
     sizes = end - first
-    rows = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    rows: Any = places_of(first, sizes)[0]
     taken = FoundPairs(np.repeat(query, sizes), *(column[rows] for column in texts[1:]))
     return _top(_distinct(taken, one=True), queries, k)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import ModelError
-from spanloom.sparse import changes
+from spanloom.sparse import changes, places_of
 
 Keys = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -97,9 +97,8 @@ class KeyTable:
         ([0, 2, 2, 3], [1, 3, 2])
         """
         sizes = np.where(places >= 0, np.diff(self.ptr, append=self.ptr[-1:])[places], 0)
-        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        starts = np.repeat(self.ptr[places] - ptr[:-1], sizes)
-        return ptr, self.values[starts + np.arange(ptr[-1])]
+        rows, ptr = places_of(self.ptr[places], sizes)
+        return ptr, self.values[rows]
 
 
 # Many strings as two arrays, so that a vocabulary is saved and opened without a parser.
