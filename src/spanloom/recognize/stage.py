@@ -11,6 +11,7 @@ from spanloom.features import Built, FeatureSet
 from spanloom.files.scratch import MEMORY
 from spanloom.hypergraph import Edges, Ints, Potentials
 from spanloom.learn import Chosen, Fit, Target, TrainingSet
+from spanloom.learn.held_out import Held
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
@@ -151,10 +152,8 @@ def fit_second(
         if annotated is not None:  # raw text may have the mentions that a teacher finds
             stage.gold.keep(stage.gold.table.sentence < len(known.sentences) - 1)
         gold, steps = stage.gold, learned.fit.steps if estimator.optimizer == "adagrad" else _PASSES
-        first = FirstStage(
-            model, learned.data, stage.edges, learned.fit.l2, steps, estimator.rate, seed, estimator.reading,
-            report.dev_f1,
-        )  # fmt: skip
+        training = Held(learned.fit.l2, steps, estimator.rate, seed)
+        first = FirstStage(model, learned.data, stage.edges, training, estimator.reading, report.dev_f1)
         if annotated is None and (learned.data.scratch is not MEMORY or len(known.tokens) > PIECE_TOKENS):
             first, known, gold = sampled(first, known, headless)
         proposer = Proposer.of(first, run, crossed=fold is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from spanloom.document import Batch, Document
 from spanloom.features import FeatureSet, Sparse, build_index
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials, Singles
-from spanloom.learn import TrainingSet, adagrad
-from spanloom.learn.folds import FEW, cross_fit, deal
+from spanloom.learn import TrainingSet
+from spanloom.learn.folds import FEW, deal
+from spanloom.learn.held_out import Held, HeldOut, of_folds
 from spanloom.learn.platt import UNSCALED
 from spanloom.learn.subsets import subset
 from spanloom.learn.target import PIECE_TOKENS, tokens_of
@@ -32,7 +33,7 @@ from spanloom.rescoring.parts import HeldOutParts, PairedParts
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served, texts
-from spanloom.scoring import role_scores
+from spanloom.scoring import Weights
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
@@ -40,7 +41,6 @@ if TYPE_CHECKING:  # imported where names of vocabularies are given
     from spanloom.rescoring.concept_lookup import ConceptLookup
     from spanloom.rescoring.listed import ListedIn, ListedNames
 
-R = TypeVar("R")
 FOLDS: Final = 3
 FEWEST: Final = 100  # training mentions, below which there is no second stage
 LAMBDAS: Final = (8.0, 16.0, 32.0)
@@ -63,7 +63,7 @@ class FirstStage(NamedTuple):
         model: trained.
         data: the corpus.
         edges: its gold structures, (T, K, D).
-        l2, epochs, rate, seed: of its training.
+        training: how it was trained.
         reading: of overlapping mentions.
         f1: on development data.
     """
@@ -71,10 +71,7 @@ class FirstStage(NamedTuple):
     model: LinearModel
     data: TrainingSet
     edges: Edges
-    l2: float
-    epochs: int
-    rate: float
-    seed: int
+    training: Held
     reading: str
     f1: float
 
@@ -101,52 +98,6 @@ def sampled(
     return first._replace(data=data, edges=edges), own, Gold(own, first.model.types, headless)
 
 
-class HeldOutPart(NamedTuple):
-    """A fold of the training data as a first stage sees it that was trained on the others.
-
-    Args:
-        model: that one.
-        sentences, tokens: numbers of the fold's sentences and tokens.
-        offsets: first token of each of these sentences, counted in the fold.
-        potentials: of these tokens.
-    """
-
-    model: LinearModel
-    sentences: Ints
-    offsets: Ints
-    tokens: Ints
-    potentials: Potentials
-
-
-def held_out(first: FirstStage, fold: Ints, use: Callable[[HeldOutPart], R], run: Executor = SERIAL) -> list[R]:
-    """Return something of each fold of the training data, by a first stage that was trained on the others.
-
-    Features that only the fold has keep the weight 0, as if they were not known.
-
-    Args:
-        first: the corpus.
-        fold: (N,) of each sentence that has gold mentions, or could have.
-        use: what is wanted of a fold.
-        run: runs folds side by side.
-    """
-
-    def fit(sentences: list[int]) -> LinearModel:
-        # raw sentences, which follow the annotated ones and are in no fold, are learned from in all of them
-        raw = np.arange(len(fold), len(first.data.offsets) - 1)
-        part = subset(first.data, first.edges, np.append(np.array(sentences, np.int64), raw))
-        weights = adagrad(part, l2=first.l2, epochs=first.epochs, rate=first.rate, seed=(first.seed, 1))
-        scorer = first.model.scorer.with_weights(weights)  # of rows: the corpus has all features of a row, or none
-        return replace(first.model, scorer=scorer)
-
-    def predict(model: LinearModel, sentences: list[int]) -> R:
-        own = np.array(sentences, np.int64)
-        offsets, tokens = tokens_of(first.data.offsets, own)
-        potentials = role_scores(first.data.matrix, model.scorer.weights, tokens)
-        return use(HeldOutPart(model, own, offsets, tokens, potentials))
-
-    return cross_fit(fold, fit, predict, run)
-
-
 def held_out_candidates(
     first: FirstStage, text: Words, fold: Ints, named: MentionTable | None = None, pairs: HeldOutParts | None = None,
     run: Executor = SERIAL,
@@ -162,7 +113,9 @@ def held_out_candidates(
         run: runs folds side by side.
     """
 
-    def use(part: HeldOutPart) -> CandidateMentions:
+    def use(weights: Weights, part: HeldOut) -> CandidateMentions:
+        # of rows: the corpus has all features of a row, or none
+        model = replace(first.model, scorer=first.model.scorer.with_weights(weights))
         own, names = part.sentences, None
         if named is not None:
             number = np.full(int(max(own.max(), named.sentence.max(initial=0))) + 1, -1)
@@ -170,12 +123,12 @@ def held_out_candidates(
             own_names = named.take(np.flatnonzero(number[named.sentence] >= 0))
             names = MentionTable(number[own_names.sentence], *own_names[1:])
         found = propose(
-            part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names,
+            model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names,
             pairs=None if pairs is None else pairs.take(own),
         )  # fmt: skip
         return found.renumbered(own)
 
-    return merge(held_out(first, fold, use, run))
+    return merge(of_folds(first.data, first.edges, fold, first.training, 1, use, run))
 
 
 class GoldMentions(Protocol):
