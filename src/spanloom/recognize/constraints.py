@@ -252,7 +252,7 @@ class Constraints:
         unheld = self._unheld(gold, must, required_mentions, batch, model, rules)
         if not second:
             for row, reason in sorted(unheld.items()):
-                _refuse(*gold.owner(row), reason)
+                refuse(*gold.owner(row), reason)
         demanded = must & ~np.isin(np.arange(len(must)), list(unheld))
         required, demanded, forbidden = (own.take(own.order()) for own in map(gold.table.take, (must, demanded, ~must)))
         both = np.isin(identities(required), identities(forbidden))
@@ -269,11 +269,11 @@ class Constraints:
         types = frozenset(model.types)
         for document, mention in required:
             if mention.type not in types:
-                _refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
+                refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
         owners = {id(mention): document for document, mention in required} if gold.lost else {}
         for one in gold.lost:
             if id(one.mention) in owners:
-                _refuse(owners[id(one.mention)], one.mention, one.reason)
+                refuse(owners[id(one.mention)], one.mention, one.reason)
         numbers, table = np.flatnonzero(must), gold.table.take(must)
         held = model.structure.holds(table)
         reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
@@ -286,7 +286,7 @@ class Constraints:
         if len(pairs.one):
             owner, outer = gold.owner(int(numbers[order[pairs.one[0]]]))
             _, inner = gold.owner(int(numbers[order[pairs.other[0]]]))
-            _refuse(
+            refuse(
                 owner,
                 inner,
                 f"it is inside the required mention of type {clip(outer.type)} at {_where(outer)}, which is forbidden",
@@ -432,7 +432,7 @@ class Laid:
         table = scored.candidates.table
         weights = np.where(scored.candidates.proposed, second.margins(scored.candidates, scored.odds), -1.0)
         chosen, required = self._select(second.rules, table, weights)
-        sure = replace_odds(scored, required)
+        sure = scored._replace(odds=np.where(required, np.inf, scored.odds))  # those that are required are certain
         scores = np.where(required, 1.0, second.probabilities(scored.odds))[chosen]
         sentences = len(self.batch.sentences) - 1
         return Found(table.take(chosen), scores, lambda: second.answers(sure, chosen, sentences))
@@ -513,9 +513,8 @@ class Laid:
 
     def refuse(self, table: MentionTable, why: str) -> NoReturn:
         """Refuse the first of some mentions."""
-        [at] = np.flatnonzero(np.arange(len(table)) == 0)
-        document, _ = self.batch.locate(int(table.sentence[at]))
-        raise DataError(f"{named(self.batch.documents[document])}: {self._shown(table.take(np.array([at])))} {why}")
+        document, _ = self.batch.locate(int(table.sentence[0]))
+        raise DataError(f"{named(self.batch.documents[document])}: {self._shown(table.take(np.arange(1)))} {why}")
 
     def refuse_sentence(self, sentence: int) -> NoReturn:
         """Refuse constraints on a sentence that contradict each other."""
@@ -540,16 +539,12 @@ class Laid:
         return ", ".join(shown[:5]) + (f" and {len(shown) - 5} more" if len(shown) > 5 else "")
 
 
-def replace_odds(scored: ScoredCandidates, required: Mask) -> ScoredCandidates:
-    """Return candidates of which those that are required are certain."""
-    return scored._replace(odds=np.where(required, np.inf, scored.odds))
-
-
 def _where(mention: Mention) -> str:
     return ";".join(f"{start}-{end}" for start, end in mention.spans)
 
 
-def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
+def refuse(document: Document, mention: Mention, why: str) -> NoReturn:
+    """Refuse a required mention."""
     raise DataError(
         f"{named(document)}: characters {_where(mention)} are required to be a mention of type "
         f"{clip(mention.type)}, but {why}; leave it out"
