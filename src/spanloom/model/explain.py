@@ -88,14 +88,12 @@ class _Scored:
     def held(self, mention: Mention) -> MentionTable:
         """A mention that is asked for, in tokens."""
         tagger, types = self.tagger, self.tagger.types
-        if mention.type not in types:
-            raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(types)}")
+        check_type(mention, types)
         headless = "whole" if tagger.structure.heads else None
         gold = Gold(Batch.of([self.document.copy(mentions=[mention])]), types, headless)
         gold.lose(tagger.structure.encode(gold.table, self.batch.sentences, types).lost)
         if gold.lost:
-            place = ", ".join(f"{start}-{end}" for start, end in mention.spans)
-            raise UsageError(f"the model cannot hold the mention at characters {place}: {gold.lost[0].reason}")
+            raise unheld(mention, gold.lost[0].reason)
         return self._with_head(gold.table) if headless and mention.head is None else gold.table
 
     def _with_head(self, table: MentionTable) -> MentionTable:
@@ -142,6 +140,22 @@ class _Scored:
         table = MentionTable(own.sentence + sentence, *own[1:])
         placed = place(self.batch, table, types, np.zeros(len(table)), 0.0)[0]
         return tuple(mention.replace(score=None) for mention in placed.mentions)
+
+
+def check_type(mention: Mention, types: Sequence[str]) -> None:
+    """Check that a model knows the type of a mention that is to be explained.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if mention.type not in types:
+        raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(types)}")
+
+
+def unheld(mention: Mention, why: str) -> UsageError:
+    """Return the error for a mention that is to be explained, and that a model cannot hold."""
+    place = ", ".join(f"{start}-{end}" for start, end in mention.spans)
+    return UsageError(f"the model cannot hold the mention at characters {place}: {why}")
 
 
 def contributions(

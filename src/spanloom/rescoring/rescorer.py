@@ -266,7 +266,7 @@ class Rescorer:
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, without the rules, which are the model's."""
         values = _Rescorer(**vars(self))
-        held = {"index": self.index, "seen": self.seen, "listed": self.listed, "pairs": self.pairs}
+        held: dict[str, Any] = {"index": self.index, "seen": self.seen, "listed": self.listed, "pairs": self.pairs}
         parts = {name: one.to_part() for name, one in held.items() if one is not None}
         arrays = {"odds": self.weights.dense}
         arrays |= {} if self.gapped is None else {"gap_odds": self.gapped.dense}

@@ -22,7 +22,7 @@ from spanloom.model.corpus import by_sentence, number_of_texts
 from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import CompactReport
+from spanloom.model.report import CompactReport, part_lines
 from spanloom.model.resources import Sources
 from spanloom.model.spool import line_of
 from spanloom.model.store import Estimated, features_of, model_of, model_part, shared_of, shared_part
@@ -71,7 +71,7 @@ class TaggerReport:
         yield f"trained on {seen}, {plural(tags, 'tag')}"
         yield f"{plural(self.rows, 'row')} of weights, {plural(self.steps, 'step')}"
         yield f"development accuracy {100 * self.accuracy:.2f} on {plural(self.development, 'token')}"
-        yield from () if self.compact is None else self.compact.lines()
+        yield from part_lines(self.compact)
 
 
 class _Described(Estimated):
