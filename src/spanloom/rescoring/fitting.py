@@ -251,7 +251,8 @@ def fit_rescorer(
         lookup=lookup,
     )
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
-    gaps = _fit_gaps(candidates, built.matrix, numbers, right, sizes, fold, table, rules, run)
+    rows, own = _Rows(built.matrix, numbers, right, sizes), fold[candidates.table.sentence]
+    gaps = _fit_gaps(rows, candidates, own, table, rules, run)
     if gaps is not None:
         blank = replace(blank, gapped=gaps.weights, gap_threshold=gaps.threshold)
     judge = _Judge(blank, development, first, run, candidates if crossed else None)
@@ -259,18 +260,10 @@ def fit_rescorer(
     for l2 in LAMBDAS:
         weights = fit_regression(built.matrix, numbers, right, sizes, l2, weights, run)
         if crossed:
-            own = fold[candidates.table.sentence]
-            odds = np.empty(len(candidates))
-            for number in np.unique(own).tolist():
-                held = own == number
-                part = parts[number] = fit_regression(
-                    _rows(built.matrix, ~held), numbers[~held], right[~held], sizes, l2, parts.get(number), run, _ROUGH
-                )
-                single = Regression(part.sparse / sizes, part.dense)
-                odds[held] = linear_scores(_rows(built.matrix, held), numbers[held], single, run)
+            odds = rows.odds_by_others(own, l2, run, parts)
             if gaps is not None:
                 odds[~candidates.table.contiguous] = gaps.odds
-        own_weights = Regression(weights.sparse / sizes, weights.dense)
+        own_weights = weights.single(sizes)
         odds = judge.odds(own_weights) if not crossed else odds
         tried.append((l2, own_weights, odds, *judge.tuned(odds)))
     l2, chosen, odds, threshold, after = max(tried, key=lambda one: one[4])
@@ -307,9 +300,8 @@ class _Gaps(NamedTuple):
 
 
 def _fit_gaps(
-    candidates: CandidateMentions, matrix: Sparse, numbers: Floats, right: NDArray[np.bool_], sizes: Singles,
-    fold: Ints, gold: MentionTable, rules: OverlapRules, run: Executor,
-) -> _Gaps | None:  # fmt: skip
+    rows: _Rows, candidates: CandidateMentions, fold: Ints, gold: MentionTable, rules: OverlapRules, run: Executor
+) -> _Gaps | None:
     """Fit weights and a threshold for candidates with gaps alone.
 
     They are few, most of them are wrong, and other features decide. The threshold that is best for all mentions finds
@@ -319,28 +311,18 @@ def _fit_gaps(
         ``None`` where fewer than `_FEWEST_GAPS` are right.
     """
     gapped = ~candidates.table.contiguous
-    if right[gapped].sum() < _FEWEST_GAPS:
+    own, table = rows.take(gapped), candidates.table.take(np.flatnonzero(gapped))
+    if own.right.sum() < _FEWEST_GAPS:
         return None
-    table, own = candidates.table.take(np.flatnonzero(gapped)), fold[candidates.table.sentence]
-    odds = np.empty(len(candidates))
-
-    def fit(rows: NDArray[np.bool_]) -> Regression:
-        found = fit_regression(
-            _rows(matrix, rows), numbers[rows], right[rows], sizes, _GAPS_LAMBDA, run=run, tolerance=_ROUGH
-        )
-        return Regression(found.sparse / sizes, found.dense)
-
-    for number in np.unique(own[gapped]).tolist():
-        held = gapped & (own == number)
-        odds[held] = linear_scores(_rows(matrix, held), numbers[held], fit(gapped & (own != number)), run)
-    odds, right_here, total = odds[gapped], right[gapped], int((~gold.contiguous).sum())
+    odds, total = own.odds_by_others(fold[gapped], _GAPS_LAMBDA, run), int((~gold.contiguous).sum())
     possible, conflicts = rules.possible(table), rules.conflicts(table)
 
     def f1(threshold: float) -> float:
         chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
-        return 2 * float(right_here[chosen].sum()) / max(1, int(chosen.sum()) + total)
+        return 2 * float(own.right[chosen].sum()) / max(1, int(chosen.sum()) + total)
 
-    return _Gaps(fit(gapped), _best_threshold(f1, total)[0], odds)
+    weights = fit_regression(*own, _GAPS_LAMBDA, run=run, tolerance=_ROUGH).single(own.sizes)
+    return _Gaps(weights, _best_threshold(f1, total)[0], odds)
 
 
 def _best_threshold(f1: Callable[[float], float], total: int) -> tuple[float, float]:
@@ -368,10 +350,44 @@ def _annotated(candidates: CandidateMentions, silent: NDArray[np.bool_] | None) 
     return np.ones(len(candidates), np.bool_) if silent is None else ~silent[table.sentence, table.kind]
 
 
-def _rows(matrix: Sparse, kept: NDArray[np.bool_]) -> Sparse:
-    """Return some rows of a matrix without dense columns."""
-    sizes = np.diff(matrix.offsets)
-    return Sparse(matrix.indices[np.repeat(kept, sizes)], np.append(0, sizes[kept].cumsum()))
+class _Rows(NamedTuple):
+    """What regressions are fitted to: C candidates.
+
+    Args:
+        matrix: (C, F), without dense columns.
+        numbers: (C, D).
+        right: (C,) the answers.
+        sizes: (F,) how many features share each weight.
+    """
+
+    matrix: Sparse
+    numbers: Floats
+    right: NDArray[np.bool_]
+    sizes: Singles
+
+    def take(self, kept: NDArray[np.bool_]) -> _Rows:
+        """Return some candidates."""
+        sizes = np.diff(self.matrix.offsets)
+        matrix = Sparse(self.matrix.indices[np.repeat(kept, sizes)], np.append(0, sizes[kept].cumsum()))
+        return _Rows(matrix, self.numbers[kept], self.right[kept], self.sizes)
+
+    def odds_by_others(
+        self, fold: Ints, l2: float, run: Executor, parts: dict[int, Regression] | None = None
+    ) -> Floats:
+        """Return the log-odds of candidates by regressions that are fitted to the other folds, (C,).
+
+        Args:
+            fold: (C,) of each.
+            l2: lambda.
+            run: how pieces of the work are run.
+            parts: of each fold the regression to begin with, which becomes the fitted one.
+        """
+        odds, parts = np.empty(len(fold)), {} if parts is None else parts
+        for number in np.unique(fold).tolist():
+            own, others = self.take(fold == number), self.take(fold != number)
+            parts[number] = fit_regression(*others, l2, parts.get(number), run, _ROUGH)
+            odds[fold == number] = linear_scores(own.matrix, own.numbers, parts[number].single(self.sizes), run)
+        return odds
 
 
 class RescoringDevelopment(NamedTuple):
