@@ -42,6 +42,7 @@ from spanloom.vocabulary.lexicon import text_runs
 from spanloom.vocabulary.store import Vocabulary
 
 MOST_TOKENS = 20  # of a mention
+_Steps = tuple[tuple[int, float, float], ...]
 _BIASES = (-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0)  # tried, in units of the margin or of 10
 
 
@@ -84,7 +85,7 @@ class FittedLinker:
     scores: LinkerScores
     calibration: CalibrationReport | None
     passes: tuple[int, ...]
-    history: tuple[tuple[int, float, float], ...]
+    history: _Steps
 
 
 @dataclass
@@ -117,14 +118,14 @@ class Fitter:
             ground = self._ground(train, room)
             development = LinkerDevelopment(ground.system, dev, self.plan.given, self.plan.run)
             fits = [self._run(number, ground, development, room) for number in range(self.plan.chosen.runs)]
-        system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
+        system = replace(ground.system, weights=merge([weights for weights, _ in fits]))
         system, scores = self._biased(system, development)
         checked = None
         if not self.plan.given:
             scalings, checked = development.calibrated(system)
             system = replace(system, scalings=scalings)
-        history = tuple(step for fit in fits for step in fit.history)
-        passes = tuple(len(fit.history) for fit in fits)
+        history = tuple(step for _, steps in fits for step in steps)
+        passes = tuple(len(steps) for _, steps in fits)
         return FittedLinker(system, ground.derivations, scores, checked, passes, history)
 
     def refit(self, documents: Batch, chosen: FittedLinker) -> FittedLinker:
@@ -216,7 +217,10 @@ class Fitter:
         with ExitStack() as opened:
             return join(cross_fit(fold, fit, read, plan.run), room.scratch)
 
-    def _run(self, number: int, ground: _Ground, development: LinkerDevelopment, room: Room) -> _Fit:
+    def _run(
+        self, number: int, ground: _Ground, development: LinkerDevelopment, room: Room
+    ) -> tuple[KeyedWeights, _Steps]:
+        """Return the best weights of a run, and updates and development scores of each of its passes."""
         chosen = self.plan.chosen
 
         def metric(weights: KeyedWeights) -> float:
@@ -233,7 +237,7 @@ class Fitter:
         stopping = EarlyStopping(metric, chosen.iterations, history, patience=chosen.patience)
         self._learn(number, ground, chosen.iterations, stopping, room)
         steps = zip(history.entries, history.details, strict=True)
-        return _Fit(stopping.best.weights, tuple((int(count), f1, concepts) for (count, _), (f1, concepts, _) in steps))
+        return stopping.best.weights, tuple((int(count), f1, concepts) for (count, _), (f1, concepts, _) in steps)
 
     def _rerun(self, number: int, ground: _Ground, passes: int, room: Room) -> KeyedWeights:
         def callback(progress: Progress) -> None:
@@ -287,12 +291,6 @@ class _Ground:
     instance: Instance
     built: Built
     derivations: Derivations
-
-
-@dataclass(frozen=True)
-class _Fit:
-    weights: KeyedWeights
-    history: tuple[tuple[int, float, float], ...]
 
 
 class LinkerDevelopment:

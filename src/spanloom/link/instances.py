@@ -139,10 +139,6 @@ def join(instances: Iterable[Instance], scratch: Scratch = MEMORY) -> Instance:
     return Instance(Data(*(whole[name] for name in Data._fields)), whole["first"], whole["end"])
 
 
-def _starts(sizes: Sequence[int]) -> list[int]:
-    return [0, *np.cumsum(sizes).tolist()]
-
-
 class Derivations(NamedTuple):
     """The gold derivations of an instance.
 
@@ -197,7 +193,7 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
             seen[concept] = min(seen.get(concept, sentence), sentence)
             counts["linked"] += span >= 0 and choices[end - 1] < data.cand_ptr[span + 1] - data.cand_ptr[span]
     history = History(
-        np.array(_starts([len(seen) for seen in found]), np.int64),
+        np.cumsum([0, *map(len, found)]),
         np.array([sentence for seen in found for sentence in seen.values()], np.int64),
         np.array([concept for seen in found for concept in seen], np.int64),
     )

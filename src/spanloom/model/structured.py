@@ -60,11 +60,6 @@ class StructuredModel(Generic[S]):
             self.structure, self.types, self.engine, change(self.scorer), self.penalty, self.scalings
         )
 
-    @property
-    def uncalibrated(self) -> StructuredModel[S]:
-        """The same, whose probabilities are exact marginals."""
-        return replace(self, scalings=UNSCALED)
-
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch, without the penalty."""
         return self.scorer.score(batch, run)

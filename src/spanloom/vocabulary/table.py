@@ -72,6 +72,9 @@ def scan_table(
     """The concepts of a table with their lines. Arguments and errors are those of `read_concepts` and `Gathering`."""
     lines = rows_of(path)
     header, places, lines = _header(lines, given_columns(columns), notes, path)
+    if header and "id" not in places:
+        notes.add("tables without identifiers, whose names are the identifiers")
+        places = {**places, "id": places["name"]}
     gathering = Gathering(path, notes, languages, sources)
     for number, cells in lines:
         check_width(cells, len(header), " as in the first line", path, number)
@@ -144,14 +147,14 @@ def _header(
             raise UsageError(f"{path}: found {len(first[1])} columns, expected numbers of columns from 1 to that")
         if "name" not in places:
             raise UsageError("found no column of names, expected one, such as id=1,name=2")
-        return _complete(first[1], places, notes, chain([first], lines))
+        return first[1], places, chain([first], lines)
     for number, cells in lines:
         try:
             found = assigned(cells, given)
         except UsageError as error:
             raise UsageError(f"{path}: {error}") from None
         if found and ("id" in found or not any(map(_CODE.fullmatch, cells))):
-            return _named(cells, found, notes, lines, path, number, certain="name" in given)
+            return cells, _named(cells, found, notes, path, number, certain="name" in given), lines
         if cells[0].startswith("#"):
             notes.add("comment lines before the columns, left out", cells[0])
             continue
@@ -159,14 +162,14 @@ def _header(
         if len(cells) != 2 or len(codes) != 1:
             raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=number)
         notes.add("tables without a line of columns, read as an identifier and a name", cells[codes[0]])
-        return _complete(cells, {"id": codes, "name": [1 - codes[0]]}, notes, chain([(number, cells)], lines))
+        return cells, {"id": codes, "name": [1 - codes[0]]}, chain([(number, cells)], lines)
     return (), {}, lines
 
 
 def _named(
-    cells: Sequence[str], found: Mapping[str, Sequence[str]], notes: Notes, lines: Iterator[_Cells], path: str | Path,
-    line: int, certain: bool,
-) -> tuple[Sequence[str], Mapping[str, Sequence[int]], Iterator[_Cells]]:  # fmt: skip
+    cells: Sequence[str], found: Mapping[str, Sequence[str]], notes: Notes, path: str | Path, line: int, certain: bool
+) -> Mapping[str, Sequence[int]]:
+    """Return our name -> places of columns, which are found by name."""
     used = [name for names in found.values() for name in names]
     unread = [name for name in cells if name and name not in used]
     twice = next((name for name in used if cells.count(name) > 1), None)
@@ -176,18 +179,7 @@ def _named(
         raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=line)
     for name in unread:
         notes.add("columns that are not read", name)
-    return _complete(
-        cells, {ours: [cells.index(name) for name in names] for ours, names in found.items()}, notes, lines
-    )
-
-
-def _complete(
-    header: Sequence[str], places: Mapping[str, Sequence[int]], notes: Notes, lines: Iterator[_Cells]
-) -> tuple[Sequence[str], Mapping[str, Sequence[int]], Iterator[_Cells]]:
-    if "id" not in places:
-        notes.add("tables without identifiers, whose names are the identifiers")
-        places = {**places, "id": places["name"]}
-    return header, places, lines
+    return {ours: [cells.index(name) for name in names] for ours, names in found.items()}
 
 
 # Plain lists: names, codes of diagnoses with their titles, and NCBI's taxonomy.
