@@ -185,25 +185,18 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
         labels[first], labels[first + 1 : end] = label_of(kind, True), label_of(kind, False)
         concept = concepts.number(owner[1].concepts)
         span = spans[i]
-        choices[end - 1] = _choice(data, span, concept)
+        own = slice(*data.cand_ptr[span : span + 2].tolist()) if span >= 0 else slice(0)
+        candidates = data.cand_concept[own].tolist()
+        choices[end - 1] = candidates.index(concept) if concept in candidates else len(candidates)
         counts["proposed"] += span >= 0
         counts["concepts"] += concept >= 0
         if concept >= 0:
             seen = found[data.document[sentence]]
             seen[concept] = min(seen.get(concept, sentence), sentence)
-            counts["linked"] += span >= 0 and choices[end - 1] < data.cand_ptr[span + 1] - data.cand_ptr[span]
+            counts["linked"] += concept in candidates
     history = History(
-        np.cumsum([0, *map(len, found)]),
+        np.cumsum([0, *map(len, found)], dtype=np.int64),
         np.array([sentence for seen in found for sentence in seen.values()], np.int64),
         np.array([concept for seen in found for concept in seen], np.int64),
     )
-    plain = {name: int(count) for name, count in counts.items()}
-    return Derivations(GoldDerivations(labels, choices), history, tuple(gone), plain)
-
-
-def _choice(data: Data, span: int, concept: int) -> int:
-    """Return the number of a concept among the candidates of a span; one past the last if it is not a candidate."""
-    if span < 0:
-        return 0
-    candidates = data.cand_concept[data.cand_ptr[span] : data.cand_ptr[span + 1]].tolist()
-    return candidates.index(concept) if concept in candidates else len(candidates)
+    return Derivations(GoldDerivations(labels, choices), history, tuple(gone), dict(counts))

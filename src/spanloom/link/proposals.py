@@ -122,8 +122,9 @@ class Proposer:
         if self.finder.method == "edit":  # equation 2 finds the candidates of all mentions, of known names too
             likely[:] = True
         found, which = self._found(texts, longs, (exact, close, loose), likely, batch.owners[first])
-        sizes = np.array([len(entry.concept) for entry in found], np.int64)[which]
-        ptr, rows = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), _gathered(found, which)
+        at, ptr = gathered(np.cumsum([0, *(len(entry.concept) for entry in found)], dtype=np.int64), which)
+        columns: Iterator[Sequence[NDArray[Any]]] = zip(_NONE, *found, strict=True)
+        rows = FoundSpans(*(np.concatenate(parts)[at] for parts in columns))
         if given is not None and gold is not None:
             number = {pair: n for n, pair in enumerate(zip(first.tolist(), end.tolist(), strict=True))}
             spans = [number[pair] for pair in zip(*(part.tolist() for part in given), strict=True)]
@@ -303,13 +304,6 @@ def with_gold(ptr: Int64, found: FoundSpans, spans: Int64, concepts: Int64) -> t
     return ptr + np.cumsum(more), FoundSpans(
         *(np.insert(np.asarray(a), end, np.asarray(b)) for a, b in zip(found, added, strict=True))
     )
-
-
-def _gathered(found: Sequence[FoundSpans], which: Int64) -> FoundSpans:
-    """The candidates of spans, one after the other, from those of their texts."""
-    rows, _ = gathered(np.cumsum([0, *(len(entry.concept) for entry in found)]), which)
-    columns: Iterator[Sequence[NDArray[Any]]] = zip(_NONE, *found, strict=True)
-    return FoundSpans(*(np.concatenate(parts)[rows] for parts in columns))
 
 
 def _texts(batch: Batch, first: Int64, end: Int64) -> tuple[list[str], list[str | None]]:

@@ -173,12 +173,16 @@ def contributions(
     """
     starts = tagger.structure.start_roles(tagger.types) if tagger.penalty else frozenset()
     by_token, found = _differences(tagger.engine, potentials, edges)
+    assert document.tokens is not None  # it was scored
     for token, roles in by_token.items():
         named = tagger.scorer.named(document, first + token)
+        span = Span(*document.tokens[first + token].tolist())
+        text = document.text[span.start : span.end]
         for role, times, score in roles:
             name, parts = tagger.engine.template.roles[role], named.parts(role, lane)
             parts += [Part(PENALTY, tagger.penalty)] if name in starts else []
-            found.append(_at_token(document, first + token, name, times, score, parts))
+            parts.sort(key=lambda part: -abs(part.score))
+            found.append(Contribution(name, times, score, first + token, span, text, tuple(parts)))
     return sorted(found, key=lambda item: -abs(item.score))
 
 
@@ -211,13 +215,3 @@ def _differences(
         Contribution(template.constants[c], int(again[c]), float(again[c] * weights[c])) for c in np.flatnonzero(again)
     ]
     return found, named
-
-
-def _at_token(
-    document: Document, token: int, role: str, times: int, score: float, parts: Sequence[Part]
-) -> Contribution:
-    """Return the contribution of a role at a token; the features are put in order."""
-    assert document.tokens is not None  # it was scored
-    span = Span(*document.tokens[token].tolist())
-    text = document.text[span.start : span.end]
-    return Contribution(role, times, score, token, span, text, tuple(sorted(parts, key=lambda part: -abs(part.score))))

@@ -17,7 +17,7 @@ from spanloom.errors import DataError
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import Listener, Progress, TrainingSet
 from spanloom.learn.annotators import Agreed, Agreement, Voice, agree
-from spanloom.learn.held_out import HELD_EPOCHS, Held, HeldOut
+from spanloom.learn.held_out import HELD_EPOCHS, Held
 from spanloom.model.corpus import Gold, number_of_texts, place
 from spanloom.model.partial import given_mentions, status_of_lanes
 from spanloom.model.report import AnnotatorReport, AnnotatorsReport, Quality
@@ -171,7 +171,11 @@ class Annotating(NamedTuple):
         table, chances = self.gold.table, np.zeros(len(self.gold.table))
         holds = self.model.structure.holds(table)
         for fold in found.folds:
-            rows, own = _of_fold(table, holds, fold)
+            order = np.argsort(fold.sentences)
+            place = np.minimum(np.searchsorted(fold.sentences[order], table.sentence), len(order) - 1)
+            sentence = order[place]  # as the fold counts sentences
+            rows = np.flatnonzero(holds & (fold.sentences[sentence] == table.sentence))
+            own = MentionTable(sentence[rows], *table.take(rows)[1:])
             chances[rows] = self.model.probabilities(fold.potentials, fold.offsets, own, run, calibrated=False)
         return chances
 
@@ -205,15 +209,6 @@ def _status(known: Batch, name: str, types: Sequence[str]) -> Status:
         documents.append(one.copy(meta={"annotation": word}))
     status = completeness(replace(known, documents=tuple(documents)), types)
     return np.full((len(known.tokens), len(types)), COMPLETE, np.uint8) if status is None else status
-
-
-def _of_fold(table: MentionTable, holds: Flags, fold: HeldOut) -> tuple[NDArray[np.int64], MentionTable]:
-    """Return the numbers of the mentions of a fold that the structure holds, and these as the fold counts sentences."""
-    order = np.argsort(fold.sentences)
-    place = np.minimum(np.searchsorted(fold.sentences[order], table.sentence), len(order) - 1)
-    sentence = order[place]
-    rows = np.flatnonzero(holds & (fold.sentences[sentence] == table.sentence))
-    return rows, MentionTable(sentence[rows], *table.take(rows)[1:])
 
 
 def _quality(chances: Floats, marks: Flags, among: Flags) -> Quality:
