@@ -126,6 +126,18 @@ def distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Ints]:
     return ordered[starts], np.minimum.reduceat(order, starts) if len(starts) else starts
 
 
+def found_in(known: NDArray[Any], sought: NDArray[Any]) -> Ints:
+    """Return the place of each number among ascending distinct ones; -1 for one that is not there.
+
+    >>> found_in(np.array([3, 5]), np.array([5, 4])).tolist()
+    [1, -1]
+    """
+    if not len(known):
+        return np.full(len(sought), -1)
+    at = np.minimum(np.searchsorted(known, sought), len(known) - 1)
+    return np.where(known[at] == sought, at, -1)
+
+
 def changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     """Return (N,) whether an entry differs in a column from the one before; the first does.
 

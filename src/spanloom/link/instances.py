@@ -25,6 +25,7 @@ from spanloom.link.transitions import label_of
 from spanloom.model.corpus import Gold, Lost, lost
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
+from spanloom.sparse import found_in
 
 GAP = "it has a gap, and a linker holds no gaps"
 OVERLAP = "it overlaps a longer one, and a linker holds no overlaps"
@@ -55,8 +56,7 @@ class Instance(NamedTuple):
         """Return the number of each span of some first tokens and ends, -1 for other ranges; spans ascend."""
         width = int(max((self.end - self.first).max(initial=0), (end - first).max(initial=0))) + 1
         own, sought = (begin * width + stop - begin for begin, stop in ((self.first, self.end), (first, end)))
-        at = np.minimum(np.searchsorted(own, sought), len(own) - 1)
-        return np.where(own[at] == sought, at, -1) if len(own) else np.full(len(sought), -1)
+        return found_in(own, sought)
 
 
 @dataclass(frozen=True)

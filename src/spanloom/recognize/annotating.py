@@ -24,6 +24,7 @@ from spanloom.model.report import AnnotatorReport, AnnotatorsReport, Quality
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import Executor
 from spanloom.scoring import Weights
+from spanloom.sparse import found_in
 from spanloom.structures import MentionTable
 
 Flags = NDArray[np.bool_]
@@ -172,10 +173,9 @@ class Annotating(NamedTuple):
         holds = self.model.structure.holds(table)
         for fold in found.folds:
             order = np.argsort(fold.sentences)
-            place = np.minimum(np.searchsorted(fold.sentences[order], table.sentence), len(order) - 1)
-            sentence = order[place]  # as the fold counts sentences
-            rows = np.flatnonzero(holds & (fold.sentences[sentence] == table.sentence))
-            own = MentionTable(sentence[rows], *table.take(rows)[1:])
+            place = found_in(fold.sentences[order], table.sentence)
+            rows = np.flatnonzero(holds & (place >= 0))
+            own = MentionTable(order[place[rows]], *table.take(rows)[1:])  # as the fold counts sentences
             chances[rows] = self.model.probabilities(fold.potentials, fold.offsets, own, run, calibrated=False)
         return chances
 

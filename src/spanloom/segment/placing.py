@@ -33,14 +33,13 @@ def placed(
     for i, (document, (tokens, bounds)) in enumerate(zip(marked, words, strict=True)):
         meta = document.meta
         if decoded.solution is not None:
-            optimal, gap, iterations = (
-                column[batch.firsts[i] : batch.firsts[i + 1]].tolist()
-                for column in (decoded.solution.optimal, decoded.solution.gap, decoded.solution.iterations)
-            )
-            meta = {
-                **meta,
-                "dual": {"optimal": optimal, "gap": [round(one, 6) for one in gap], "iterations": iterations},
+            solution, own = decoded.solution, slice(*batch.firsts[i : i + 2].tolist())
+            dual = {
+                "optimal": solution.optimal[own].tolist(),
+                "gap": [round(gap, 6) for gap in solution.gap[own].tolist()],
+                "iterations": solution.iterations[own].tolist(),
             }
+            meta = {**meta, "dual": dual}
         yield document.copy(tokens=tokens, sentences=bounds, meta=meta)
 
 

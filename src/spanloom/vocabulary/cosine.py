@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from spanloom.errors import UsageError
 from spanloom.hashing import hashes
 from spanloom.native import Kernel
-from spanloom.sparse import row_offsets
+from spanloom.sparse import found_in, row_offsets
 from spanloom.vocabulary.folding import FoldedPieces, fold_word
 from spanloom.vocabulary.key_table import damaged, take
 from spanloom.vocabulary.store import take_numbers, take_ptr
@@ -85,8 +85,7 @@ class TermWeights:
     def vectors(self, words: FoldedPieces) -> Vectors:
         """Texts as vectors; a feature that no name has counts in the length only."""
         codes, ptr, numbers, counts = self._count(words)
-        at = np.searchsorted(self.codes, codes)
-        known = np.where(np.append(self.codes, np.uint64(0))[at] == codes, at, -1)  # no code is 0
+        known = found_in(self.codes, codes)
         weights = np.append(self.weights, self.other)[known]
         values = (counts * weights[numbers]).astype(np.float32)
         owner = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))

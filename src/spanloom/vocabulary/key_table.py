@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import ModelError
-from spanloom.sparse import changes, places_of
+from spanloom.sparse import changes, found_in, places_of
 
 Keys = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -77,10 +77,7 @@ class KeyTable:
 
     def find(self, keys: Keys) -> Places:
         """The place of each key, -1 if it is not there."""
-        if not len(self.keys):
-            return np.full(len(keys), -1, np.int64)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
+        return found_in(self.keys, keys)
 
     def gather(self, places: Places) -> tuple[Places, NDArray[np.int32]]:
         """The values at some places, one after the other.
