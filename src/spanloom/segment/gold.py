@@ -11,6 +11,7 @@ from spanloom.document import Batch, Document
 from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, Lost
 from spanloom.segment.characters import Characters, split, word_starts, words_at
 from spanloom.segment.constraints import WHOLE_WORDS, parse
+from spanloom.structures import MentionTable
 from spanloom.structures.product import WORD_CHAIN, Constraint, Labels, Product
 
 CUTS_WORD = "it begins or ends inside a word"
@@ -57,9 +58,8 @@ def gold_labels(
     starts = np.append(np.flatnonzero(begins), len(begins))
     base = np.repeat(table.sentence, np.diff(table.ptr))
     word = np.searchsorted(starts, offsets)[base]  # the first one of each range's sentence
-    table = table._replace(
-        first=starts[word + table.first] - offsets[base], end=starts[word + table.end] - offsets[base]
-    )
+    first, end = (starts[word + places] - offsets[base] for places in (table.first, table.end))
+    table = MentionTable(table.sentence, table.kind, table.ptr, first, end, table.heads)
     mentions, reasons = product.beside(words, table, batch.offsets, types)
     rows = [
         Lost(d.id, mention, mention.text(d.text), reasons[i])
