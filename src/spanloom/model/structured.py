@@ -10,10 +10,11 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from spanloom.document import Batch
+from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring import LinearScorer, Scorer
+from spanloom.scoring import LinearScorer, Scorer, Weights
 from spanloom.structures import MentionTable, Structure
 
 S = TypeVar("S", bound=Scorer, covariant=True)
@@ -49,6 +50,14 @@ class StructuredModel(Generic[S]):
         """From a structure and the name of a way of counting."""
         engine = ENGINES[counting](structure.template(types))
         return StructuredModel(structure, tuple(types), engine, scorer, penalty, scalings)
+
+    @staticmethod
+    def untrained(
+        structure: Structure, counting: str, types: Sequence[str], features: FeatureSet, index: FeatureIndex
+    ) -> LinearModel:
+        """Return a model of features, without weights."""
+        scorer = LinearScorer(features, index, Weights.zeros(0, 0, 0, structure.lanes(types)))
+        return StructuredModel.build(structure, counting, types, scorer)
 
     def with_penalty(self, penalty: float) -> StructuredModel[S]:
         """The same with another mention penalty."""

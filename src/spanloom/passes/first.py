@@ -13,7 +13,7 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureSet, index_batch
 from spanloom.hashing import RangeHashes, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints, Potentials
-from spanloom.learn import EdgeTarget, TrainingSet, adagrad
+from spanloom.learn import TrainingSet, adagrad
 from spanloom.learn.folds import deal
 from spanloom.learn.held_out import Held, HeldOut, of_folds
 from spanloom.model.store import ColumnResources, model_of, model_part
@@ -32,7 +32,7 @@ from spanloom.passes.columns import (
     one_word,
     paint,
 )
-from spanloom.scoring import LinearScorer, Weights
+from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES, MentionTable
 from spanloom.structures.base import contiguous_table
 
@@ -248,17 +248,15 @@ def fit_pass(
     """
     structure = STRUCTURES[STRUCTURE]
     built = index_batch(features, train, min_count=settings.min_count, run=run)
-    scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, structure.lanes(types)))
-    model = StructuredModel.build(structure, "subgraphs", types, scorer)
+    model = StructuredModel.untrained(structure, "subgraphs", types, features, built.index)
     table = gold.take(gold.contiguous)
     offsets = train.sentences
     table = contiguous_table(table.sentence, table.kind, table.first, table.end)  # no heads
     edges = structure.encode(table, offsets, types).edges
-    target = EdgeTarget(model.engine, offsets, edges)
-    data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
+    data = TrainingSet.of_edges(model.engine, built, offsets, edges)
 
     def proposed(weights: Weights, part: HeldOut) -> tuple[MentionTable, Floats]:
-        first = replace(model, scorer=scorer.with_weights(weights))  # of rows: the corpus has all of one, or none
+        first = replace(model, scorer=model.scorer.with_weights(weights))  # of rows: the corpus has all of one, or none
         found, chances = _candidates(first, part.potentials, part.offsets)
         return MentionTable(part.sentences[found.sentence], *found[1:]), chances
 
@@ -270,9 +268,9 @@ def fit_pass(
     found = Ranges.join([Ranges.of(table, chances, offsets) for table, chances in parts])
     columns = _columns(text, found, held_out_names(text, names, len(types), fold), types)
     last = adagrad(data, l2=settings.l2, epochs=settings.epochs, rate=settings.rate, seed=(settings.seed, 2), run=run)
-    model = replace(model, scorer=scorer.with_weights(data.single(last)))
+    trained = replace(model, scorer=model.scorer.with_weights(data.single(last)))
     every = np.ones(len(train.documents), bool)
-    return DocumentPass(model, KnownNames.learn(text, names, len(types), every)), train.with_columns(columns)
+    return DocumentPass(trained, KnownNames.learn(text, names, len(types), every)), train.with_columns(columns)
 
 
 def _candidates(

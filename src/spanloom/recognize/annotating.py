@@ -36,26 +36,6 @@ def versioned(documents: Sequence[Document]) -> bool:
     return any(versions_of(one) for one in documents)
 
 
-class AnnotatorData(NamedTuple):
-    """A corpus after its annotators have been heard.
-
-    Args:
-        data: with the annotation of all annotators as its target.
-        start: weights at which training starts.
-        known: the corpus, with the likeliest mentions.
-        gold: these mentions.
-        edges: (T, K, D) their structures.
-        report: on the annotators.
-    """
-
-    data: TrainingSet
-    start: Weights
-    known: Batch
-    gold: Gold
-    edges: Edges
-    report: AnnotatorsReport
-
-
 class _Annotator(NamedTuple):
     """An annotator.
 
@@ -89,14 +69,18 @@ class Annotating(NamedTuple):
 
     def agree(
         self, data: TrainingSet, l2: float, rate: float, seed: int, run: Executor, callback: Listener
-    ) -> AnnotatorData:  # fmt: skip
-        """Return the corpus with what is probably there.
+    ) -> tuple[TrainingSet, Weights, Batch, Gold, Edges, AnnotatorsReport]:  # fmt: skip
+        """Return what is probably there.
 
         Args:
             data: the corpus, as if all that any annotator marked were there.
             l2, rate, seed: of the models that predict mentions from the text.
             run: how pieces of the work are run.
             callback: called for each round.
+
+        Returns:
+            The corpus with the annotation of all annotators as its target; weights at which training starts; the
+            documents with the likeliest mentions; these mentions; their structures (T, K, D); and the report.
 
         Raises:
             DataError: no annotation of a type is complete anywhere, or there is one sentence.
@@ -113,7 +97,7 @@ class Annotating(NamedTuple):
         )  # fmt: skip
         known, gold, edges = self._likeliest(found, run)
         report = self._report(annotators, self._chances(found, run), gold)
-        return AnnotatorData(replace(data, target=found.target), found.start, known, gold, edges, report)
+        return replace(data, target=found.target), found.start, known, gold, edges, report
 
     def _annotators(self) -> list[_Annotator]:
         """Return the annotators, in the order of their first documents."""

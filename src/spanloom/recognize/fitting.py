@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spanloom.document import Batch
 from spanloom.document.annotation import completeness
@@ -38,7 +38,6 @@ from spanloom.recognize.on_disk import prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.preparing import Prepared, prepared
 from spanloom.recognize.stage import Learned, TrainedModel, fit_second
-from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import Structure
 
 if TYPE_CHECKING:
@@ -194,28 +193,10 @@ def _learned(
 # Training data as arrays: index and matrix of features, gold structures, and the target of learning.
 
 
-class Assembled(NamedTuple):
-    """What a recognizer is trained on.
-
-    Args:
-        model: without weights.
-        built: index and matrix.
-        data: the matrix with the target.
-        gold: mentions.
-        edges: their structures, (T, K, D).
-    """
-
-    model: LinearModel
-    built: Built
-    data: TrainingSet
-    gold: Gold
-    edges: Edges
-
-
 def assembled(
     estimator: RecognizerParameters, structure: Structure, headless: str | None, train: Batch, types: tuple[str, ...],
     features: FeatureSet, run: Executor, lessons: Lessons | None = None, work: Work | None = None,
-) -> Assembled:  # fmt: skip
+) -> tuple[LinearModel, Built, TrainingSet, Gold, Edges]:  # fmt: skip
     """Make the arrays of training data.
 
     Args:
@@ -229,6 +210,9 @@ def assembled(
         lessons: what teachers expect of the raw documents among them.
         work: the folder that the arrays are made in; they are in memory when ``None``.
 
+    Returns:
+        The model, without weights; the index and the matrix; that with the target; mentions; and their structures.
+
     Raises:
         DataError: no tokens, or a folder without room.
     """
@@ -237,9 +221,7 @@ def assembled(
     room = IN_MEMORY if work is None else work
     built, scratch = room.built(features, train, estimator.min_count, run), room.scratch
     offsets = train.sentences
-    empty = Weights.zeros(0, 0, 0, structure.lanes(types))
-    scorer = LinearScorer(features, built.index, empty)
-    model = StructuredModel.build(structure, estimator.counting, types, scorer)
+    model = StructuredModel.untrained(structure, estimator.counting, types, features, built.index)
     gold = Gold(train, types, headless)
     status = completeness(train, types) if work is None else None  # what comes to a folder is complete
     if status is not None:
@@ -253,4 +235,4 @@ def assembled(
     )
     sizes = built.index.group_sizes
     data = TrainingSet(model.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
-    return Assembled(model, built, data, gold, encoded.edges)
+    return model, built, data, gold, encoded.edges
