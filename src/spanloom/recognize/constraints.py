@@ -26,7 +26,7 @@ from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.hypergraph.guards import Demands, GuardedEngine
 from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Gold, Notice, uncollected
-from spanloom.model.overlaps import OverlapRules, best_set
+from spanloom.model.overlaps import OverlapRules, best_set, edges_of_kept
 from spanloom.model.pairs import NESTED
 from spanloom.model.structured import AnyModel
 from spanloom.recognize.expressions import ANY, Pattern, pattern_of
@@ -392,10 +392,7 @@ class Laid:
         marginals = guarded.probabilities(potentials, offsets, table, way.run, calibrated=False)
         kept, required = self._select(way.rules, table, np.maximum(marginals, np.finfo(np.float64).tiny))
         if not kept.all():
-            changed = np.zeros(len(offsets) - 1, np.bool_)
-            changed[table.sentence[~kept]] = True
-            others = model.structure.encode(table.take(kept), offsets, self.types).edges
-            edges = np.where(np.repeat(changed, np.diff(offsets))[:, None, None], others, edges)
+            edges = edges_of_kept(model, edges, table, kept, offsets)
         scores = np.where(required, 1.0, model.scalings.mentions(marginals))[kept]
         return Found(table.take(kept), scores, lambda: guarded.answers(potentials, offsets, edges))
 

@@ -10,6 +10,7 @@ words does not matter. Trigrams weigh log((M + 1) / n), where n of the M indexed
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -119,21 +120,14 @@ def word_features(words: Sequence[str], kind: str) -> tuple[NDArray[np.int64], N
     >>> "".join(chr(int(codes[2]) >> shift & 0x1FFFFF) for shift in (42, 21, 0)), ptr.tolist(), counts.tolist()[-2:]
     ('ren', [0, 14], [1.0, 2.0])
     """
-    texts: list[str] = []
-    owners: list[int] = []
-    whole: list[str] = []
-    whole_owners: list[int] = []
-    for number, word in enumerate(words):
-        close, loose = fold_word(word)
-        parts = close + loose if kind == "both" else close
-        texts += parts
-        owners += [number] * len(parts)
-        if kind == "both":
-            whole += loose
-            whole_owners += [number] * len(loose)
-    trigram_owners, codes = _trigrams(texts, np.array(owners, np.int64))
-    owner = np.concatenate([trigram_owners, np.array(whole_owners, np.int64)])
-    codes = np.concatenate([codes, hashes(whole) | _IS_WORD])
+    folded = list(map(fold_word, words))
+    parts = [close + loose if kind == "both" else close for close, loose in folded]
+    whole = [loose if kind == "both" else [] for _, loose in folded]
+    sizes = (np.array([len(one) for one in several], np.int64) for several in (parts, whole))
+    owners, whole_owners = (np.repeat(np.arange(len(words)), own) for own in sizes)
+    trigram_owners, codes = _trigrams(list(chain.from_iterable(parts)), owners)
+    owner = np.concatenate([trigram_owners, whole_owners])
+    codes = np.concatenate([codes, hashes(list(chain.from_iterable(whole))) | _IS_WORD])
     counts = np.ones(len(codes), np.float32)
     counts[len(trigram_owners) :] = WORD
     order = np.argsort(owner, kind="stable")

@@ -204,9 +204,8 @@ def scan_words(path: str | Path, notes: Notes) -> Iterator[Record]:
     Raises:
         DataError: the file cannot be read, or a line is too long for a name, or has a tab.
     """
-    first = True
-    for line, text in _lines(path):
-        if first and assigned([text], {}):
+    for number, (line, text) in enumerate(_lines(path)):
+        if not number and assigned([text], {}):
             notes.add("lines that name the column, left out", text)
         elif text.startswith("# "):
             notes.add("comment lines, left out", text)
@@ -217,7 +216,6 @@ def scan_words(path: str | Path, notes: Notes) -> Iterator[Record]:
         else:
             notes.add("names of a list, which are their own identifiers")
             yield Record(Concept(text, text), line)
-        first = False
 
 
 def scan_codes(path: str | Path, notes: Notes) -> Iterator[Record]:

@@ -166,7 +166,7 @@ def _xml(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
 def _ascii(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
     record: dict[str, list[str]] = {}
     start = 1
-    for number, line in lines_of(path):
+    for number, line in chain(lines_of(path), [(0, NEW_RECORD)]):
         text = line.strip()
         if text == NEW_RECORD:
             if record:
@@ -179,8 +179,6 @@ def _ascii(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
             raise DataError(message, path=path, line=number)
         if text:
             record.setdefault(name, []).append(value.strip())
-    if record:
-        yield _ascii_concept(record, path, start)
 
 
 def _ascii_concept(record: dict[str, list[str]], path: str | Path, line: int) -> tuple[Concept, list[str], int]:
