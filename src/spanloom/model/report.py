@@ -559,15 +559,6 @@ class TrainingReport(ReportLines):
         return part_lines(self.calibration)
 
 
-def of_structures(types: Sequence[str], models: Sequence[AnyModel]) -> dict[str, Any]:
-    """Describe structured models for `describe`: types, roles, and the scorer of the last, which has all templates."""
-    return {
-        "types": list(types),
-        "roles": list(dict.fromkeys(role for model in models for role in model.engine.template.roles)),
-        **models[-1].scorer.describe(),
-    }
-
-
 def make_report(
     train: Batch, dev: Batch, gold: Gold, edges: Edges, chosen: Chosen, rows: int, features: FeatureSet | None,
     tagger: AnyModel, checked: CalibrationReport | None, scratch: Scratch = MEMORY,

@@ -175,3 +175,12 @@ LinearModel: TypeAlias = StructuredModel[LinearScorer]
 
 AnyModel: TypeAlias = StructuredModel[Any]
 """A structured model, whatever its scores come from."""
+
+
+def of_structures(types: Sequence[str], models: Sequence[AnyModel]) -> dict[str, Any]:
+    """Describe structured models for `describe`: types, roles, and the scorer of the last, which has all templates."""
+    return {
+        "types": list(types),
+        "roles": list(dict.fromkeys(role for model in models for role in model.engine.template.roles)),
+        **models[-1].scorer.describe(),
+    }

@@ -34,11 +34,10 @@ from spanloom.model.corpus import Lost, Notice
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import of_structures
 from spanloom.model.stages import Stage, Staged, explained, learn_stages, run_stages
 from spanloom.model.store import near_encoder, shared_of
 from spanloom.model.strongest import Strongest, names_from
-from spanloom.model.structured import AnyModel
+from spanloom.model.structured import AnyModel, of_structures
 from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
