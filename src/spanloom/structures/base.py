@@ -130,6 +130,19 @@ def contiguous_table(sentence: Ints, kind: Ints, first: Ints, end: Ints) -> Ment
     return MentionTable(sentence, kind, np.arange(len(sentence) + 1), first, end, no_heads(len(sentence)))
 
 
+def placed_table(offsets: Ints, kind: Ints, first: Ints, end: Ints) -> MentionTable:
+    """Mentions of one range each, whose tokens are counted in the batch, without heads.
+
+    Args:
+        offsets: (N + 1,) first token of each sentence.
+        kind: (M,) the type's number.
+        first, end: (M,) tokens, half-open.
+    """
+    sentence = np.searchsorted(offsets, first, side="right") - 1
+    base = offsets[sentence]
+    return contiguous_table(sentence, kind, first - base, end - base)
+
+
 class Encoded(NamedTuple):
     """Gold hyperedges, and which mentions they do not hold.
 
