@@ -63,7 +63,7 @@ PUBLIC = {
     "spanloom.integrations": "",
     "spanloom.label": "LabelReport LabelRule LabelRules RuleCounts label label_stream read_label_rules",
     "spanloom.lake": "Annotator",
-    "spanloom.lazy": "attached by_name lazily",
+    "spanloom.lazy": "attached lazily",
     "spanloom.learn": (
         "AllowedTarget Chosen CorpusTarget CountTarget DensityTarget EarlyStopping EdgeTarget Epoch Fit Iteration "
         "Judge Listener Objective Progress Residual SoftCounts Target TargetCounts Training TrainingHistory "
