@@ -61,8 +61,9 @@ def training_set(chosen: argparse.Namespace, work: Work) -> TrainingSet:
     train, dev = (corpus(chosen.data, "genia_documents", part, chosen.limit) for part in ("train", "dev"))
     one = Recognizer(chosen.structure, chosen.features, optimizer="lbfgs", pos=None, min_count=chosen.min_count)
     ready = prepared_on_disk(one, iter(train), None, dev[:20], lambda _: None, work)
-    made = assembled(one, one._structure, None, ready.known, ready.types, ready.features, threads(2), None, work)
-    return made.data
+    given = ready.known, ready.types, ready.features
+    _, _, data, _, _ = assembled(one, one._structure, None, *given, threads(2), None, work)
+    return data
 
 
 def measure(case: Case, data: TrainingSet, chosen: argparse.Namespace) -> dict[str, Any]:

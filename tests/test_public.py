@@ -63,7 +63,7 @@ PUBLIC = {
     "spanloom.integrations": "",
     "spanloom.label": "LabelReport LabelRule LabelRules RuleCounts label label_stream read_label_rules",
     "spanloom.lake": "Annotator",
-    "spanloom.lazy": "attached by_name lazily",
+    "spanloom.lazy": "attached lazily",
     "spanloom.learn": (
         "AllowedTarget Chosen CorpusTarget CountTarget DensityTarget EarlyStopping EdgeTarget Epoch Fit Iteration "
         "Judge Listener Objective Progress Residual SoftCounts Target TargetCounts Training TrainingHistory "
@@ -96,7 +96,9 @@ PUBLIC = {
         "WHOLE_WORDS load_segmenter solve"
     ),
     "spanloom.serve": "Limits Served bind is_loopback open_models serve url",
-    "spanloom.sparse": "SparseMatrix ascending changes distinct gathered largest_matching row_offsets",
+    "spanloom.sparse": (
+        "SparseMatrix ascending changes distinct found_in gathered largest_matching places_of row_offsets"
+    ),
     "spanloom.structures": (
         "Bilou Bio Crowd Encoded FlatChain Heads MOST_MENTIONS MentionHypergraph MentionTable Product READINGS "
         "STRUCTURES SemiMarkov SeparatorStates Separators SevenTag Shared Split Structure Tags TokenMention "

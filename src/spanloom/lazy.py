@@ -10,11 +10,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def by_name(names: Mapping[str, str]) -> dict[str, str]:
-    """Return public name -> the module that defines it, of module -> public names with blanks between them."""
-    return {name: module for module, several in names.items() for name in several.split()}
-
-
 def lazily(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package with lazy imports.
 

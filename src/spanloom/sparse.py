@@ -126,6 +126,18 @@ def distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Ints]:
     return ordered[starts], np.minimum.reduceat(order, starts) if len(starts) else starts
 
 
+def found_in(known: NDArray[Any], sought: NDArray[Any]) -> Ints:
+    """Return the place of each number among ascending distinct ones; -1 for one that is not there.
+
+    >>> found_in(np.array([3, 5]), np.array([5, 4])).tolist()
+    [1, -1]
+    """
+    if not len(known):
+        return np.full(len(sought), -1)
+    at = np.minimum(np.searchsorted(known, sought), len(known) - 1)
+    return np.where(known[at] == sought, at, -1)
+
+
 def changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     """Return (N,) whether an entry differs in a column from the one before; the first does.
 
@@ -148,6 +160,18 @@ def gathered(ptr: Ints, items: Ints) -> tuple[Ints, Ints]:
     >>> rows.tolist(), own.tolist()
     ([2, 0, 1], [0, 1, 3])
     """
-    sizes = np.diff(ptr)[items]
+    return places_of(ptr[items], np.diff(ptr)[items])
+
+
+def places_of(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
+    """Return the numbers in some ranges, one range after the other, and where those of each begin.
+
+    Args:
+        starts: (M,) the first number of each range.
+        sizes: (M,) how many numbers it has.
+
+    >>> [found.tolist() for found in places_of(np.array([7, 2]), np.array([1, 3]))]
+    [[7, 2, 3, 4], [0, 1, 4]]
+    """
     own = np.append(0, np.cumsum(sizes))
-    return np.repeat(ptr[items] - own[:-1], sizes) + np.arange(own[-1]), own
+    return np.repeat(starts - own[:-1], sizes) + np.arange(own[-1]), own

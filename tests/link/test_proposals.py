@@ -49,7 +49,7 @@ def documents() -> list[Document]:
 
 def test_evidence_is_every_span_with_enough_probability(documents: list[Document]) -> None:
     features = FeatureSet(["bias", "low[0]", "low[-1]"])
-    tagger = fit_chain(Batch.of(documents), ("D", "X"), features, 0, SERIAL).tagger
+    tagger, _ = fit_chain(Batch.of(documents), ("D", "X"), features, 0, SERIAL)
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
     rows = [
@@ -116,7 +116,7 @@ def test_training_may_add_the_concept_of_a_mention(
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method=method)
     proposer = Proposer(NameMemory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
-    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL).tagger
+    tagger, _ = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL)
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
@@ -141,7 +141,7 @@ def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> 
     concepts = Concepts(vocabulary)
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=1, method="edit")
     proposer = Proposer(NameMemory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
-    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL).tagger
+    tagger, _ = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL)
     batch = Batch.of(documents)
     potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
@@ -155,7 +155,7 @@ def test_candidates_and_how_they_were_found(documents: list[Document], vocabular
     proposer = Proposer(NameMemory.build(Batch.of(documents), ["D"], concepts), finder, 3, 5, 1)
     text = "Myocardial infarction (MI) is no nausea. MI and kidney diseasess."
     document = prepare(Document(text))
-    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL).tagger
+    tagger, _ = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL)
     batch = Batch.of([document])
     potentials, offsets = tagger.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
@@ -181,7 +181,7 @@ def test_candidates_of_a_document_do_not_depend_on_others(documents: list[Docume
     """Similar names are searched for where a text is likely: in the first document, and not in the second."""
     finder = CandidateFinder(vocabulary, remembered.Memory.build([], vocabulary), k=3)
     proposer = Proposer(NameMemory.build(Batch.of([]), ["D"], Concepts(vocabulary)), finder, 3, 5, 1)
-    tagger = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL).tagger
+    tagger, _ = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL)
 
     def candidates(texts: list[str], likely: int) -> list[tuple[int, int]]:
         """Of the last document; the first two tokens of so many documents are likely."""

@@ -29,7 +29,7 @@ from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Lost, Notice, by_sentence, number_of_texts
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import CompactReport, PassReport, ReportLines, TrainingReport, of_structures
+from spanloom.model.report import CompactReport, PassReport, ReportLines, TrainingReport
 from spanloom.model.splitting import SplittingReport
 from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages
 from spanloom.model.store import (
@@ -43,7 +43,7 @@ from spanloom.model.store import (
     shared_part,
 )
 from spanloom.model.strongest import Strongest, names_from
-from spanloom.model.structured import AnyModel
+from spanloom.model.structured import AnyModel, of_structures
 from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads

@@ -20,6 +20,7 @@ from spanloom.features.columns import lower
 from spanloom.features.tokens import Tokens, flatten
 from spanloom.hashing import Int64, UInt64, hash_values, intern
 from spanloom.modelfile import Array, ModelPart
+from spanloom.sparse import places_of
 
 _LETTERS: Final = 26
 _ASCII: Final = 127
@@ -199,27 +200,20 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
     return tokens._replace(text=codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=codes)
 
 
-def _places(starts: Int64, ends: Int64) -> Int64:
-    """Return the numbers of the characters of some ranges."""
-    sizes = ends - starts
-    places: Int64 = np.arange(sizes.sum()) + np.repeat(starts - (sizes.cumsum() - sizes), sizes)
-    return places
-
-
 def _words(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> tuple[Int64, Int64]:
     """Return the starts and ends of the words in some tokens: letters, digits, and characters that are not ASCII."""
-    places = _places(starts, ends)
+    places, bounds = places_of(starts, ends - starts)
     seen = codes[places]
     within = _letters(seen, "A") | _letters(seen, "a") | (seen - np.uint32(ord("0")) < 10) | (seen > _ASCII)
     edges = np.zeros(len(places) + 1, np.bool_)
-    edges[np.append(0, (ends - starts).cumsum())] = True
+    edges[bounds] = True
     before, behind = np.append(False, within[:-1]), np.append(within[1:], False)
     return places[within & (~before | edges[:-1])], places[within & (~behind | edges[1:])] + 1
 
 
 def _lower(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> None:
     """Make the letters from A to Z of some words small ones."""
-    places = _places(starts, ends)
+    places, _ = places_of(starts, ends - starts)
     codes[places] += _GAP * _letters(codes[places], "A")
 
 

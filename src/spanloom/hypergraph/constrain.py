@@ -81,7 +81,11 @@ def rivals(engine: Engine, potentials: Potentials, paths: Paths) -> Rivals:
     path: _AllowedPath | None = own[0]
     order = count()  # of equals the first
     while path is not None:
-        versions = [[*forbidden, place] for place in _places(engine.template, path)]
+        versions = [
+            [*forbidden, (path.first + step, edges_of)]
+            for step, row in enumerate(path.allowed)
+            for edges_of in _turnings(engine.template, row, path.first + step > 0)
+        ]
         scores, _ = _best_of(engine, potentials, versions)
         for score, version in zip(scores.tolist(), versions, strict=True):
             heappush(waiting, (-score, next(order), version))
@@ -92,15 +96,6 @@ def rivals(engine: Engine, potentials: Potentials, paths: Paths) -> Rivals:
         found.score[1], found.edges[1] = scores[0], edges
         path = next((path for path in own if np.isfinite(scores[0]) and path.has(edges)), None)
     return found
-
-
-def _places(template: Template, path: _AllowedPath) -> list[tuple[int, Bools]]:
-    """Return the tokens at which a structure may leave a path, and the hyperedges to forbid there so that it does."""
-    return [
-        (path.first + step, forbidden)
-        for step, row in enumerate(path.allowed)
-        for forbidden in _turnings(template, row, path.first + step > 0)
-    ]
 
 
 def _best_of(engine: Engine, potentials: Potentials, versions: Sequence[_Forbidden]) -> tuple[Floats, Edges]:

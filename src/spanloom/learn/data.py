@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
-from spanloom.features import Sparse
+from spanloom.features import Built, Sparse
 from spanloom.files.scratch import MEMORY, Scratch
-from spanloom.hypergraph import Engine, Floats, Ints, Potentials, Singles
-from spanloom.learn.target import Target, tokens_of
+from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials, Singles
+from spanloom.learn.target import EdgeTarget, Target, tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
@@ -71,6 +71,14 @@ class TrainingSet:
         weights = np.ones(found[0]) if self.weights is None else self.weights
         if weights.shape != (found[0],) or not (np.isfinite(weights) & (weights >= 0)).all():
             raise UsageError(f"weights of sentences are wrong, expected {found[0]} numbers, none of them below 0")
+
+    @classmethod
+    def of_edges(
+        cls, engine: Engine, built: Built, offsets: Ints, edges: Edges, scratch: Scratch = MEMORY, name: str = ""
+    ) -> TrainingSet:
+        """Return the corpus of an index with its matrix, with gold structures; arguments are those of `EdgeTarget`."""
+        target, sizes = EdgeTarget(engine, offsets, edges, scratch, name), built.index.group_sizes
+        return cls(engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
 
     @property
     def zeros(self) -> Weights:

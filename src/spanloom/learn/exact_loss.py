@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from spanloom.hypergraph import Engine, Ints, Potentials
-from spanloom.learn.finetuning import Loss
 from spanloom.learn.target import Target
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring.encoder.network import Network
-from spanloom.scoring.encoder.packing import Packed
 
 
 class ExactLoss(torch.autograd.Function):
@@ -75,23 +71,3 @@ class Step(NamedTuple):
     sentences: Ints | None = None
     tokens: Ints | None = None
     run: Executor = SERIAL
-
-
-def exact_loss(engine: Engine, target: Target, sentences: Ints, run: Executor = SERIAL) -> Loss:
-    """Return minus the log-likelihood of a target as a loss for `spanloom.learn.finetuning.finetune`.
-
-    Args:
-        engine: of the structure.
-        target: what is wanted of the sentences.
-        sentences: (N + 1,) first token of each.
-        run: how pieces of the engine's work are run.
-    """
-    lengths = np.diff(sentences)
-
-    def loss(network: Network, packed: Packed, chosen: Ints) -> Tensor:
-        bounds = np.append(0, lengths[chosen].cumsum())
-        step = Step(engine, target, bounds, chosen, packed.rows, run)
-        found: Tensor = ExactLoss.apply(network(packed), network.constants, step)
-        return found
-
-    return loss

@@ -80,7 +80,7 @@ def finetune(
 
     Args:
         scorer: with an untrained linear layer; it is changed, and has the best weights afterwards.
-        loss: the loss to minimize, such as from `spanloom.learn.exact_loss.exact_loss`.
+        loss: the loss to minimize, such as from `spanloom.learn.joint_loss.joint_loss`.
         reading: the training data as the scorer reads them.
         settings: of the optimizer.
         metric: of the current scorer, after each pass, such as development F1; the best pass is kept.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from spanloom.scoring import Weights, role_scores
 
 FOLDS: Final = 3
 HELD_EPOCHS: Final = 8  # enough for models that only complete or judge annotation
+
+
+R = TypeVar("R")
 
 
 class Held(NamedTuple):
@@ -61,16 +64,37 @@ def held_out(data: TrainingSet, edges: Edges, settings: Held, number: int, run: 
     """
     sentences = len(data.offsets) - 1
     fold = deal(sentences, min(FOLDS, sentences), settings.seed + number)
-    seed = settings.seed, number
+    return of_folds(data, edges, fold, settings, number, lambda _, part: part, run)
+
+
+def of_folds(
+    data: TrainingSet, edges: Edges, fold: Ints, settings: Held, number: int, use: Callable[[Weights, HeldOut], R],
+    run: Executor = SERIAL,
+) -> list[R]:  # fmt: skip
+    """Return something of each fold, by weights of rows that were trained on the others.
+
+    Features that only the fold has keep the weight 0, as if they were not known.
+
+    Args:
+        data: the corpus.
+        edges: (T, K, D) its structures, where its target is of structures.
+        fold: of each sentence; sentences behind these are in no fold, and are learned from in all of them.
+        settings: of the models.
+        number: of the round, for the order of sentences.
+        use: what is wanted of a fold.
+        run: how folds are run; the result does not depend on it.
+    """
+    others = np.arange(len(fold), len(data.offsets) - 1)
 
     def fit(sentences: list[int]) -> Weights:
-        part = subset(data, edges, np.array(sentences, np.int64))
+        part = subset(data, edges, np.append(np.array(sentences, np.int64), others))
+        seed = settings.seed, number
         return adagrad(part, l2=settings.l2, epochs=settings.epochs, rate=settings.rate, seed=seed)
 
-    def predict(weights: Weights, held: list[int]) -> HeldOut:
+    def predict(weights: Weights, held: list[int]) -> R:
         sentences = np.array(held, np.int64)
         offsets, tokens = tokens_of(data.offsets, sentences)
-        return HeldOut(sentences, tokens, offsets, role_scores(data.matrix, weights, tokens))
+        return use(weights, HeldOut(sentences, tokens, offsets, role_scores(data.matrix, weights, tokens)))
 
     return cross_fit(fold, fit, predict, run)
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Mask, Potentials
 from spanloom.learn.target import TargetCounts, tokens_of
 from spanloom.parallel import SERIAL, Executor
+from spanloom.sparse import places_of
 
 _LEAST = 1e-5  # of the structures of a version, which are taken to be left when those with a mention are taken away
 
@@ -77,12 +78,19 @@ class Readings(NamedTuple):
         found = engine.expectations(potentials, offsets, run, allowed=self.allowed)
         if not len(self.owner):
             return found
-        sizes, starts = np.diff(self.offsets), offsets[self.owner]
-        rows = np.arange(self.offsets[-1]) + np.repeat(starts - self.offsets[:-1], sizes)
+        sizes = np.diff(self.offsets)
+        rows, _ = places_of(offsets[self.owner], sizes)
         scores = Potentials(potentials.roles[rows], potentials.constants)
         each = engine.expectations(scores, self.offsets, run, allowed=self.masks)
         shares, totals = self.shares(each.log_partition)
-        return _mixed(found, each, np.repeat(shares, sizes, axis=0), shares, totals, rows, self.owner)
+        # counts of sentences with versions are the versions', each with its share
+        roles, constants, log_partition = found.roles.copy(), found.each.copy(), found.log_partition.copy()
+        roles[rows], constants[self.owner] = 0.0, 0.0
+        of_tokens, of_versions = np.repeat(shares, sizes, axis=0)[:, None], shares[:, None]
+        np.add.at(roles, rows, (of_tokens * np.where(of_tokens != 0, each.roles, 0.0)).astype(np.float32))
+        np.add.at(constants, self.owner, of_versions * np.where(of_versions != 0, each.each, 0.0))
+        log_partition[np.unique(self.owner)] = totals[:, None] / shares.shape[1]
+        return Expectations(log_partition, np.maximum(roles, 0.0), np.maximum(constants, 0.0))
 
     def shares(self, log_partition: Floats) -> tuple[Floats, Floats]:
         """Return what share each version has in the counts of its sentence, and log-partition functions of sentences.
@@ -184,18 +192,6 @@ def _products_of_others(factors: Floats) -> Floats:
     behind = np.hstack([factors[:, :0:-1].cumprod(1)[:, ::-1], ones])
     found: Floats = before * behind
     return found
-
-
-def _mixed(
-    found: Expectations, each: Expectations, of_tokens: Floats, shares: Floats, totals: Floats, rows: Ints, owner: Ints
-) -> Expectations:
-    """Return counts in which those of sentences with versions are the versions', each with its share."""
-    roles, constants, log_partition = found.roles.copy(), found.each.copy(), found.log_partition.copy()
-    roles[rows], constants[owner] = 0.0, 0.0
-    np.add.at(roles, rows, (of_tokens[:, None] * np.where(of_tokens[:, None] != 0, each.roles, 0.0)).astype(np.float32))
-    np.add.at(constants, owner, shares[:, None] * np.where(shares[:, None] != 0, each.each, 0.0))
-    log_partition[np.unique(owner)] = totals[:, None] / shares.shape[1]
-    return Expectations(log_partition, np.maximum(roles, 0.0), np.maximum(constants, 0.0))
 
 
 def _in_order(place: Ints) -> Ints:

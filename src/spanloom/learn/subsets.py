@@ -10,6 +10,7 @@ from spanloom.learn.corpus_target import CorpusTarget
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.density import DensityTarget
 from spanloom.learn.target import AllowedTarget, EdgeTarget, Target, tokens_of
+from spanloom.sparse import gathered
 
 
 def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
@@ -21,16 +22,14 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
         sentences: their numbers.
     """
     offsets, tokens = tokens_of(data.offsets, sentences)
-    begin, sizes = data.matrix.offsets[tokens], np.diff(data.matrix.offsets)[tokens]
-    ends = sizes.cumsum()
-    places = np.repeat(begin - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
+    places, begins = gathered(data.matrix.offsets, tokens)
     indices = data.matrix.indices[places]
     counts = np.bincount(indices, minlength=len(data.counts)).astype(np.int32)
     dense = data.matrix.dense
     if dense is not None:
         counts[len(counts) - dense.width :] = len(tokens)
         dense = dense._replace(rows=dense.rows[tokens])
-    matrix = Sparse(indices, np.append(0, ends), dense=dense)
+    matrix = Sparse(indices, begins, dense=dense)
     weights = None if data.weights is None else data.weights[sentences]
     target: Target
     if isinstance(data.target, CorpusTarget | AllowedTarget | DensityTarget):

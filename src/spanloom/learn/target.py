@@ -12,6 +12,7 @@ from spanloom.errors import UsageError
 from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials, Singles
 from spanloom.parallel import SERIAL, Executor, whole_ranges
+from spanloom.sparse import gathered
 
 PIECE_TOKENS: Final = 1 << 20
 """Tokens of a piece of a corpus, at most, unless one sentence has more: of what is gone over in pieces one is held."""
@@ -256,6 +257,5 @@ def tokens_of(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:
     >>> tokens_of(np.array([0, 2, 5, 6]), np.array([1, 2]))
     (array([0, 3, 4]), array([2, 3, 4, 5]))
     """
-    sizes = offsets[sentences + 1] - offsets[sentences]
-    own = np.append(0, sizes.cumsum())
-    return own, np.repeat(offsets[sentences] - own[:-1], sizes) + np.arange(own[-1])
+    tokens, own = gathered(offsets, sentences)
+    return own, tokens

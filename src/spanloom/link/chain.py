@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from spanloom.document import Batch
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
-from spanloom.learn import EarlyStopping, EdgeTarget, TrainingHistory, TrainingSet, adagrad_together
+from spanloom.learn import EarlyStopping, TrainingHistory, TrainingSet, adagrad_together
 from spanloom.model.corpus import Gold
 from spanloom.model.pieces import encode_pieces
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.work import IN_MEMORY, Room
 from spanloom.parallel import Executor
-from spanloom.scoring import LinearScorer, Weights
+from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES
 
 STRUCTURE: Final = "bilou"
@@ -23,21 +23,9 @@ PASSES = 8
 _L2, _RATE = 1.0, 0.1
 
 
-class LinkerChain(NamedTuple):
-    """A trained chain.
-
-    Args:
-        tagger: of the structure ``bilou``.
-        built: the index of its features, with the training data's matrix.
-    """
-
-    tagger: LinearModel
-    built: Built
-
-
 def fit_chain(
     known: Batch, types: Sequence[str], features: FeatureSet, seed: int, run: Executor, room: Room = IN_MEMORY
-) -> LinkerChain:
+) -> tuple[LinearModel, Built]:
     """Train on a batch, for a fixed number of passes.
 
     Args:
@@ -48,6 +36,9 @@ def fit_chain(
         run: how pieces of the work are run; the result does not depend on it.
         room: of arrays and passes.
 
+    Returns:
+        The chain, and the index of its features with the training data's matrix.
+
     Raises:
         DataError: they have no tokens.
     """
@@ -55,11 +46,9 @@ def fit_chain(
         raise DataError("the training data hold no tokens; give annotated text")
     offsets, built, scratch = known.sentences, room.built(features, known, run=run), room.scratch
     structure = STRUCTURES[STRUCTURE]
-    empty = Weights.zeros(0, 0, 0, structure.lanes(types))
-    tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, empty))
+    tagger = StructuredModel.untrained(structure, "subgraphs", types, features, built.index)
     edges = encode_pieces(structure, Gold(known, types).table, offsets, types, scratch).edges
-    target, sizes = EdgeTarget(tagger.engine, offsets, edges, scratch), built.index.group_sizes
-    data = TrainingSet(tagger.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
+    data = TrainingSet.of_edges(tagger.engine, built, offsets, edges, scratch)
     # which no development data stop, so that the last pass is kept
     stop = EarlyStopping[Weights](lambda _: 0.0, PASSES, TrainingHistory("", PASSES, lambda _: None))
     adagrad_together(
@@ -67,4 +56,4 @@ def fit_chain(
         keeper=room.keeper("chain", [stop]),
     )  # fmt: skip
     weights = data.single(stop.best.weights)
-    return LinkerChain(replace(tagger, scorer=tagger.scorer.with_weights(weights)), built)
+    return replace(tagger, scorer=tagger.scorer.with_weights(weights)), built

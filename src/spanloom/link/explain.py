@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, align, to_spans
-from spanloom.errors import UsageError
 from spanloom.features import Sparse
 from spanloom.hashing import Int64, UInt64
 from spanloom.link import phases as groups
@@ -25,6 +24,7 @@ from spanloom.link.names import NIL
 from spanloom.link.system import Prescribed, System
 from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL_EVIDENCE, of_phase
 from spanloom.link.templates import NIL as NIL_TEMPLATES
+from spanloom.model.explain import check_type, unheld
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL
 from spanloom.scoring import Part
@@ -105,14 +105,10 @@ def _derive(system: System, batch: Batch, places: Sequence[Place]) -> _Derived:
 
 
 def _placed(system: System, document: Document, mention: Mention) -> Place:
-    if mention.type not in system.types:
-        raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(system.types)}")
+    check_type(mention, system.types)
     [(_, ranges, sentence)] = align(document, [mention])
     if ranges is None or sentence < 0 or len(ranges) > 1:
-        spans = ", ".join(f"{start}-{end}" for start, end in mention.spans)
-        raise UsageError(
-            f"the model cannot hold the mention at characters {spans}: expected one span, of whole tokens of a sentence"
-        )
+        raise unheld(mention, "expected one span, of whole tokens of a sentence")
     return ranges[0].first, ranges[0].end, system.types.index(mention.type)
 
 

@@ -21,7 +21,7 @@ from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.platt import Scalings
 from spanloom.learn.tuning import Chosen, Envelope, nearest_best
 from spanloom.link.arrays import Forms
-from spanloom.link.chain import LinkerChain, fit_chain
+from spanloom.link.chain import fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, WordModel, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
 from spanloom.link.learning import KEYED, KeyedWeights, Search, Singles, filled_table, new_table, perceptron
@@ -34,6 +34,7 @@ from spanloom.model.calibration import CalibrationReport, fit_scalings
 from spanloom.model.corpus import place
 from spanloom.model.resources import Sources
 from spanloom.model.spool import spooled
+from spanloom.model.structured import LinearModel
 from spanloom.model.work import BLOCK, IN_MEMORY, Room
 from spanloom.parallel import SERIAL, Executor
 from spanloom.tag.filling import Filler
@@ -42,6 +43,7 @@ from spanloom.vocabulary.lexicon import text_runs
 from spanloom.vocabulary.store import Vocabulary
 
 MOST_TOKENS = 20  # of a mention
+_Steps = tuple[tuple[int, float, float], ...]
 _BIASES = (-0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0)  # tried, in units of the margin or of 10
 
 
@@ -84,7 +86,7 @@ class FittedLinker:
     scores: LinkerScores
     calibration: CalibrationReport | None
     passes: tuple[int, ...]
-    history: tuple[tuple[int, float, float], ...]
+    history: _Steps
 
 
 @dataclass
@@ -117,14 +119,14 @@ class Fitter:
             ground = self._ground(train, room)
             development = LinkerDevelopment(ground.system, dev, self.plan.given, self.plan.run)
             fits = [self._run(number, ground, development, room) for number in range(self.plan.chosen.runs)]
-        system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
+        system = replace(ground.system, weights=merge([weights for weights, _ in fits]))
         system, scores = self._biased(system, development)
         checked = None
         if not self.plan.given:
             scalings, checked = development.calibrated(system)
             system = replace(system, scalings=scalings)
-        history = tuple(step for fit in fits for step in fit.history)
-        passes = tuple(len(fit.history) for fit in fits)
+        history = tuple(step for _, steps in fits for step in steps)
+        passes = tuple(len(steps) for _, steps in fits)
         return FittedLinker(system, ground.derivations, scores, checked, passes, history)
 
     def refit(self, documents: Batch, chosen: FittedLinker) -> FittedLinker:
@@ -164,14 +166,14 @@ class Fitter:
         features = self._features(ordered.documents)
         instance = self._jackknife(ordered, fold[order], features, room)
         self._step("tagging chain")
-        chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.run, room)
+        chain, built = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.run, room)
         empty = KeyedWeights(np.zeros((0, search.roles), np.float32), new_table(0))
         system = System(
             self.types, self._reader(chain, ordered), self.concepts, self.language, search, empty,
             pos=self.pos,
         )  # fmt: skip
         derivations = derive(ordered, instance, self.types, self.concepts, self.longest)
-        return _Ground(system, instance, chain.built, derivations)
+        return _Ground(system, instance, built, derivations)
 
     def _features(self, documents: Sequence[Document]) -> FeatureSet:
         more = [*DICTIONARY_TEMPLATES] if self.plan.chosen.dictionary else []
@@ -179,13 +181,13 @@ class Fitter:
             more += LANGUAGE_TEMPLATES
         return self.plan.sources.feature_set(documents, more=more)
 
-    def _reader(self, chain: LinkerChain, batch: Batch) -> Reader:
+    def _reader(self, chain: LinearModel, batch: Batch) -> Reader:
         """The reader whose probabilities and memory come from a batch."""
         plan = self.plan
         memory = NameMemory.build(batch, self.types, self.concepts)
         finder = self.finder.with_memory(memory.texts)
         proposer = Proposer(memory, finder, plan.chosen.candidates, self.longest, len(self.types))
-        return Reader(chain.tagger, proposer, self.forms, float(plan.chosen.least), plan.evidence)
+        return Reader(chain, proposer, self.forms, float(plan.chosen.least), plan.evidence)
 
     def _jackknife(self, everything: Batch, fold: Ints, features: FeatureSet, room: Room) -> Instance:
         """The training data as they look to a linker that was trained on the other folds; (D,) the fold of each."""
@@ -195,7 +197,7 @@ class Fitter:
             others = everything.take(rest)
             [number] = np.setdiff1d(fold, fold[rest]).tolist()
             with room.part(f"fold-{number}") as own:
-                chain = fit_chain(others, self.types, features, plan.chosen.random_state, SERIAL, own)
+                chain, _ = fit_chain(others, self.types, features, plan.chosen.random_state, SERIAL, own)
             return self._reader(chain, everything if plan.chosen.own_memory else others)
 
         def read_part(reader: Reader, held: Batch) -> Instance:
@@ -216,7 +218,10 @@ class Fitter:
         with ExitStack() as opened:
             return join(cross_fit(fold, fit, read, plan.run), room.scratch)
 
-    def _run(self, number: int, ground: _Ground, development: LinkerDevelopment, room: Room) -> _Fit:
+    def _run(
+        self, number: int, ground: _Ground, development: LinkerDevelopment, room: Room
+    ) -> tuple[KeyedWeights, _Steps]:
+        """Return the best weights of a run, and updates and development scores of each of its passes."""
         chosen = self.plan.chosen
 
         def metric(weights: KeyedWeights) -> float:
@@ -233,7 +238,7 @@ class Fitter:
         stopping = EarlyStopping(metric, chosen.iterations, history, patience=chosen.patience)
         self._learn(number, ground, chosen.iterations, stopping, room)
         steps = zip(history.entries, history.details, strict=True)
-        return _Fit(stopping.best.weights, tuple((int(count), f1, concepts) for (count, _), (f1, concepts, _) in steps))
+        return stopping.best.weights, tuple((int(count), f1, concepts) for (count, _), (f1, concepts, _) in steps)
 
     def _rerun(self, number: int, ground: _Ground, passes: int, room: Room) -> KeyedWeights:
         def callback(progress: Progress) -> None:
@@ -287,12 +292,6 @@ class _Ground:
     instance: Instance
     built: Built
     derivations: Derivations
-
-
-@dataclass(frozen=True)
-class _Fit:
-    weights: KeyedWeights
-    history: tuple[tuple[int, float, float], ...]
 
 
 class LinkerDevelopment:

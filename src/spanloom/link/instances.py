@@ -25,6 +25,7 @@ from spanloom.link.transitions import label_of
 from spanloom.model.corpus import Gold, Lost, lost
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
+from spanloom.sparse import found_in
 
 GAP = "it has a gap, and a linker holds no gaps"
 OVERLAP = "it overlaps a longer one, and a linker holds no overlaps"
@@ -55,8 +56,7 @@ class Instance(NamedTuple):
         """Return the number of each span of some first tokens and ends, -1 for other ranges; spans ascend."""
         width = int(max((self.end - self.first).max(initial=0), (end - first).max(initial=0))) + 1
         own, sought = (begin * width + stop - begin for begin, stop in ((self.first, self.end), (first, end)))
-        at = np.minimum(np.searchsorted(own, sought), len(own) - 1)
-        return np.where(own[at] == sought, at, -1) if len(own) else np.full(len(sought), -1)
+        return found_in(own, sought)
 
 
 @dataclass(frozen=True)
@@ -139,10 +139,6 @@ def join(instances: Iterable[Instance], scratch: Scratch = MEMORY) -> Instance:
     return Instance(Data(*(whole[name] for name in Data._fields)), whole["first"], whole["end"])
 
 
-def _starts(sizes: Sequence[int]) -> list[int]:
-    return [0, *np.cumsum(sizes).tolist()]
-
-
 class Derivations(NamedTuple):
     """The gold derivations of an instance.
 
@@ -189,25 +185,18 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
         labels[first], labels[first + 1 : end] = label_of(kind, True), label_of(kind, False)
         concept = concepts.number(owner[1].concepts)
         span = spans[i]
-        choices[end - 1] = _choice(data, span, concept)
+        own = slice(*data.cand_ptr[span : span + 2].tolist()) if span >= 0 else slice(0)
+        candidates = data.cand_concept[own].tolist()
+        choices[end - 1] = candidates.index(concept) if concept in candidates else len(candidates)
         counts["proposed"] += span >= 0
         counts["concepts"] += concept >= 0
         if concept >= 0:
             seen = found[data.document[sentence]]
             seen[concept] = min(seen.get(concept, sentence), sentence)
-            counts["linked"] += span >= 0 and choices[end - 1] < data.cand_ptr[span + 1] - data.cand_ptr[span]
+            counts["linked"] += concept in candidates
     history = History(
-        np.array(_starts([len(seen) for seen in found]), np.int64),
+        np.cumsum([0, *map(len, found)], dtype=np.int64),
         np.array([sentence for seen in found for sentence in seen.values()], np.int64),
         np.array([concept for seen in found for concept in seen], np.int64),
     )
-    plain = {name: int(count) for name, count in counts.items()}
-    return Derivations(GoldDerivations(labels, choices), history, tuple(gone), plain)
-
-
-def _choice(data: Data, span: int, concept: int) -> int:
-    """Return the number of a concept among the candidates of a span; one past the last if it is not a candidate."""
-    if span < 0:
-        return 0
-    candidates = data.cand_concept[data.cand_ptr[span] : data.cand_ptr[span + 1]].tolist()
-    return candidates.index(concept) if concept in candidates else len(candidates)
+    return Derivations(GoldDerivations(labels, choices), history, tuple(gone), dict(counts))

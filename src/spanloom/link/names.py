@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, align
 from spanloom.hashing import Int64, UInt64
+from spanloom.sparse import found_in
 from spanloom.vocabulary.folding import CLOSE, DEGREES, EXACT
 from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon, all_runs, runs
 from spanloom.vocabulary.memory import Memory, known
@@ -154,9 +155,8 @@ class NameMemory:
 def _counted(keys: UInt64, chosen: UInt64) -> NDArray[np.int32]:
     """Count the occurrences of each of some wanted keys among keys."""
     distinct, place = np.unique(chosen, return_inverse=True)
-    at = np.minimum(np.searchsorted(distinct, keys), max(len(distinct) - 1, 0))
-    hits = at[distinct[at] == keys] if len(distinct) else at[:0]
-    counts: NDArray[np.int32] = np.bincount(hits, minlength=len(distinct)).astype(np.int32)[place.reshape(-1)]
+    at = found_in(distinct, keys)
+    counts: NDArray[np.int32] = np.bincount(at[at >= 0], minlength=len(distinct)).astype(np.int32)[place.reshape(-1)]
     return counts
 
 

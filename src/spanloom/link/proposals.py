@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from spanloom.document import Batch
 from spanloom.hashing import Int64, UInt64
 from spanloom.link.evidence import Evidence
 from spanloom.link.names import NameMemory
+from spanloom.sparse import gathered
 from spanloom.text.abbreviations import abbreviations, expand, short_form_places
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.folding import CLOSE, EXACT, LOOSE
@@ -121,8 +122,9 @@ class Proposer:
         if self.finder.method == "edit":  # equation 2 finds the candidates of all mentions, of known names too
             likely[:] = True
         found, which = self._found(texts, longs, (exact, close, loose), likely, batch.owners[first])
-        sizes = np.array([len(entry.concept) for entry in found], np.int64)[which]
-        ptr, rows = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), _gathered(found, which)
+        at, ptr = gathered(np.cumsum([0, *(len(entry.concept) for entry in found)], dtype=np.int64), which)
+        columns: Iterator[Sequence[NDArray[Any]]] = zip(_NONE, *found, strict=True)
+        rows = FoundSpans(*(np.concatenate(parts)[at] for parts in columns))
         if given is not None and gold is not None:
             number = {pair: n for n, pair in enumerate(zip(first.tolist(), end.tolist(), strict=True))}
             spans = [number[pair] for pair in zip(*(part.tolist() for part in given), strict=True)]
@@ -254,15 +256,12 @@ class _Look:
                     rows[concept][4] = 1
         for concept, similarity in similar:
             note(concept, SIMILAR, similarity=similarity)
-        order = sorted(rows, key=lambda c: (-rows[c][3], rows[c][0], -rows[c][2], -self._prior(c), c))[: self.most]
+        order = sorted(rows, key=lambda c: (-rows[c][3], rows[c][0], -rows[c][2], -int(self.prior[c]), c))[: self.most]
         columns = list(zip(*(rows[concept] for concept in order), strict=True)) or [()] * 5
         return FoundSpans(
             np.array(order, np.int32), np.array(columns[0], np.int8), np.array(columns[1], np.int16),
             np.array(columns[2], np.float32), np.array(columns[3], np.float32), np.array(columns[4], bool),
         )  # fmt: skip
-
-    def _prior(self, concept: int) -> int:
-        return int(self.prior[concept])
 
 
 def _entries(table: KeyTable, keys: UInt64) -> list[list[tuple[int, int]]]:
@@ -305,25 +304,6 @@ def with_gold(ptr: Int64, found: FoundSpans, spans: Int64, concepts: Int64) -> t
     return ptr + np.cumsum(more), FoundSpans(
         *(np.insert(np.asarray(a), end, np.asarray(b)) for a, b in zip(found, added, strict=True))
     )
-
-
-def _gathered(found: Sequence[FoundSpans], which: Int64) -> FoundSpans:
-    """The candidates of spans, one after the other, from those of their texts."""
-    sizes = np.array([len(entry.concept) for entry in found], np.int64)
-    starts = np.cumsum(sizes) - sizes
-    counts = sizes[which]
-    begin = np.cumsum(counts) - counts
-    rows = np.arange(int(counts.sum())) - np.repeat(begin, counts) + np.repeat(starts[which], counts)
-    return FoundSpans(
-        *(
-            np.concatenate([np.asarray(column)[:0], *parts])[rows]
-            for column, parts in zip(_NONE, _fields(found), strict=True)
-        )
-    )
-
-
-def _fields(found: Sequence[FoundSpans]) -> list[list[NDArray[Any]]]:
-    return [[entry[i] for entry in found] for i in range(len(_NONE))]
 
 
 def _texts(batch: Batch, first: Int64, end: Int64) -> tuple[list[str], list[str | None]]:

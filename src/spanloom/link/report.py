@@ -12,7 +12,7 @@ from spanloom.link.fitting import FittedLinker
 from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
-from spanloom.model.report import CompactReport, lost_lines
+from spanloom.model.report import CompactReport, lost_lines, part_lines
 from spanloom.model.splitting import SplittingReport
 
 
@@ -77,11 +77,7 @@ class LinkReport:
             f"{plural(self.passes, 'step')}, bias {self.bias:g}"
         )
         yield from lost_lines(self.lost, lost)
-        yield from () if self.splitting is None else self.splitting.lines()
-        yield from () if self.compact is None else self.compact.lines()
-        yield from () if self.calibration is None else self.calibration.lines()
-        for name, quality in (self.attributes or {}).items():
-            yield f"attribute {name}: cross-validated {quality}"
+        yield from part_lines(self.splitting, self.compact, self.calibration, attributes=self.attributes)
         linked = f"{100 * self.dev_accuracy:.1f} % of the recognized mentions rightly linked"
         yield (
             f"development F1 of mentions {100 * self.dev_f1:.1f}, of documents' concepts "

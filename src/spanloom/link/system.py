@@ -26,7 +26,7 @@ from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
 from spanloom.scoring.packing import quantized, rows_with_weights
 from spanloom.structures import MentionTable
-from spanloom.structures.base import contiguous_table
+from spanloom.structures.base import placed_table
 from spanloom.tag.filling import Filler, fill_batch
 
 _link_predict = Kernel("link_predict")
@@ -154,8 +154,7 @@ class System:
         """
         tagger = self.reader.tagger
         first, end, kind, _ = np.array(found, np.int64).reshape(-1, 4).T
-        sentence = np.searchsorted(offsets, first, side="right") - 1
-        table = contiguous_table(sentence, kind, first - offsets[sentence], end - offsets[sentence])
+        table = placed_table(offsets, kind, first, end)
         potentials = role_scores(matrix, tagger.scorer.weights, run=run)
         exact = tagger.probabilities(potentials, offsets, table, run, calibrated=False)
 

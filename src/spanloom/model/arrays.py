@@ -33,21 +33,10 @@ def place_arrays(
     """
     order = found.order()
     kept = order[scores[order] >= threshold]
-    found, scores = found.take(kept), scores[kept]
-    base = batch.sentences[found.sentence]
-    own = np.repeat(base, np.diff(found.ptr))
-    heads = _characters(batch, base, *np.maximum(found.heads, (0, 1)).T)  # of those without one, any
-    heads[found.heads[:, 0] < 0] = -1
+    found = found.take(kept)
     ptr = np.searchsorted(found.sentence, batch.firsts)
     return MentionArrays(
-        tuple(types),
-        ptr,
-        found.kind,
-        found.ptr,
-        _characters(batch, own, found.first, found.end),
-        heads,
-        scores,
-        documents,
+        tuple(types), ptr, found.kind, found.ptr, *in_characters(batch, found), scores[kept], documents
     )
 
 
@@ -73,6 +62,12 @@ def arrays_of(documents: Iterable[Document], types: Sequence[str]) -> Iterator[M
         )
 
 
-def _characters(batch: Batch, base: Ints, first: Ints, end: Ints) -> Ints:
-    """Return start and end in characters, (M, 2), of ranges of tokens that are counted from a base."""
-    return np.stack((batch.tokens[base + first, 0], batch.tokens[base + end - 1, 1]), axis=1)
+def in_characters(batch: Batch, found: MentionTable) -> tuple[Ints, Ints]:
+    """Return start and end in characters of the ranges of mentions, (S, 2), and of their heads, (M, 2); -1 for none."""
+    base = batch.sentences[found.sentence]
+    token, first = batch.tokens, np.repeat(base, np.diff(found.ptr))
+    spans = np.stack([token[first + found.first, 0], token[first + found.end - 1, 1]], axis=1)
+    start, end = np.maximum(found.heads, (0, 1)).T  # of those without one, any
+    heads = np.stack([token[base + start, 0], token[base + end - 1, 1]], axis=1)
+    heads[found.heads[:, 0] < 0] = -1
+    return spans, heads

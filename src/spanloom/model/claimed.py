@@ -165,9 +165,10 @@ class _Builder:
                     number = numbers[lane].setdefault(subset, len(numbers[lane]))
                     part.append((len(term), lane, len(owner) + number, sign))
                 term.append(plan.sentence)
-            own = _versions(numbers)
-            owner += [plan.sentence] * len(own)
-            version += own
+            several = max(map(len, numbers), default=0)  # a type with fewer has its first one again
+            of_lane = [[*one, *[*one][:1] * (several - len(one))] for one in numbers]
+            owner += [plan.sentence] * several
+            version += [[lane[number] for lane in of_lane] for number in range(several)]
         masks, offsets = self._masks(np.array(owner, np.int64), version)
         parts = np.array(part, np.int64).reshape(-1, 4)
         found = Readings(allowed, np.array(owner, np.int64), offsets, masks, np.array(term, np.int64), parts)
@@ -358,13 +359,6 @@ class _Builder:
         at, sentence = self.batch.locate(plan.sentence)
         document = clip(self.batch.documents[at].id)
         raise DataError(f"document {document}, sentence {sentence + 1}: the claims about its mentions {why}")
-
-
-def _versions(numbers: Sequence[dict[Literals, int]]) -> list[list[Literals]]:
-    """Return the literals of each type of each version; a type with fewer has its first one again."""
-    several = max(map(len, numbers), default=0)
-    of_lane = [[*one, *[*one][:1] * (several - len(one))] for one in numbers]
-    return [[lane[number] for lane in of_lane] for number in range(several)]
 
 
 def _moved(table: MentionTable, sentence: int) -> MentionTable:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotators import remarked
-from spanloom.document.document import named
 from spanloom.document.span import found_mention, join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
 from spanloom.formats.unread import unread_fields
 from spanloom.hypergraph import Floats, Ints
-from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
+from spanloom.model.arrays import in_characters
+from spanloom.structures import MentionTable, TokenMention
 from spanloom.structures.base import NO_HEAD, concatenate
 from spanloom.structures.heads import OUTSIDE
 
@@ -226,10 +226,7 @@ def place(
     """
     order = found.order()
     found = found.take(order)
-    base = batch.sentences[found.sentence]
-    spans = _characters(batch, np.repeat(base, np.diff(found.ptr)), found.first, found.end)
-    heads = _characters(batch, base, *np.maximum(found.heads, (0, 1)).T)  # of those without one, any
-    headless = (found.heads[:, 0] < 0).tolist()
+    spans, heads = (places.tolist() for places in in_characters(batch, found))
     ptr, kinds = found.ptr.tolist(), found.kind.tolist()
     bounds = np.searchsorted(found.sentence, batch.firsts).tolist()
     values: list[float | None] = [None] * len(found) if scores is None else scores[order].tolist()
@@ -242,26 +239,10 @@ def place(
                 score = values[at]
                 if score is not None and score < threshold:
                     continue
-                own = None if headless[at] else heads[at]
-                pieces = spans[ptr[at] : ptr[at + 1]]
-                mentions.append(found_mention(types[kinds[at]], pieces, own, links[at], score))
+                own = None if heads[at][0] < 0 else heads[at]
+                mentions.append(found_mention(types[kinds[at]], spans[ptr[at] : ptr[at + 1]], own, links[at], score))
             documents.append(remarked(document, mentions))
     return documents
-
-
-def _characters(batch: Batch, base: Ints, first: Ints, end: Ints) -> list[tuple[int, int]]:
-    """Return the characters of ranges of tokens that are counted from a base."""
-    borders = batch.tokens[base + first, 0].tolist(), batch.tokens[base + end - 1, 1].tolist()
-    return list(zip(*borders, strict=True))
-
-
-def crowd_notice(crowd: Crowd, batch: Batch, types: Sequence[str]) -> str:
-    """Return the notice that the reading ``all`` of a sentence of the batch is cut short."""
-    at, sentence = batch.locate(crowd.sentence)
-    return (
-        f"{named(batch.documents[at])}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
-        f"of type {types[crowd.kind]!r} have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
-    )
 
 
 def training_types(documents: Sequence[Document]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -73,14 +73,6 @@ def draw_edges(model: AnyModel, potentials: Potentials, offsets: Ints, count: in
                     depth, at = (depth + 1, at) if token == at else (0, token)
                     drawn[b, first + token, k, depth] = edge
     return drawn
-
-
-def draw_mentions(
-    model: AnyModel, potentials: Potentials, offsets: Ints, count: int, seed: tuple[int, ...], reading: str
-) -> Iterator[MentionTable]:
-    """Yield the mentions of each draw; the arguments are those of `draw_edges`, and how overlaps are read."""
-    for edges in draw_edges(model, potentials, offsets, count, seed):
-        yield model.structure.decode(edges, offsets, model.types, reading)
 
 
 def agreement(answer: MentionTable, drawn: MentionTable) -> tuple[int, int]:

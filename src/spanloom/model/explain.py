@@ -88,14 +88,12 @@ class _Scored:
     def held(self, mention: Mention) -> MentionTable:
         """A mention that is asked for, in tokens."""
         tagger, types = self.tagger, self.tagger.types
-        if mention.type not in types:
-            raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(types)}")
+        check_type(mention, types)
         headless = "whole" if tagger.structure.heads else None
         gold = Gold(Batch.of([self.document.copy(mentions=[mention])]), types, headless)
         gold.lose(tagger.structure.encode(gold.table, self.batch.sentences, types).lost)
         if gold.lost:
-            place = ", ".join(f"{start}-{end}" for start, end in mention.spans)
-            raise UsageError(f"the model cannot hold the mention at characters {place}: {gold.lost[0].reason}")
+            raise unheld(mention, gold.lost[0].reason)
         return self._with_head(gold.table) if headless and mention.head is None else gold.table
 
     def _with_head(self, table: MentionTable) -> MentionTable:
@@ -144,6 +142,22 @@ class _Scored:
         return tuple(mention.replace(score=None) for mention in placed.mentions)
 
 
+def check_type(mention: Mention, types: Sequence[str]) -> None:
+    """Check that a model knows the type of a mention that is to be explained.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if mention.type not in types:
+        raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(types)}")
+
+
+def unheld(mention: Mention, why: str) -> UsageError:
+    """Return the error for a mention that is to be explained, and that a model cannot hold."""
+    place = ", ".join(f"{start}-{end}" for start, end in mention.spans)
+    return UsageError(f"the model cannot hold the mention at characters {place}: {why}")
+
+
 def contributions(
     tagger: StructuredModel[Scorer], document: Document, edges: Edges, potentials: Potentials, first: int, lane: int = 0
 ) -> list[Contribution]:
@@ -159,12 +173,16 @@ def contributions(
     """
     starts = tagger.structure.start_roles(tagger.types) if tagger.penalty else frozenset()
     by_token, found = _differences(tagger.engine, potentials, edges)
+    assert document.tokens is not None  # it was scored
     for token, roles in by_token.items():
         named = tagger.scorer.named(document, first + token)
+        span = Span(*document.tokens[first + token].tolist())
+        text = document.text[span.start : span.end]
         for role, times, score in roles:
             name, parts = tagger.engine.template.roles[role], named.parts(role, lane)
             parts += [Part(PENALTY, tagger.penalty)] if name in starts else []
-            found.append(_at_token(document, first + token, name, times, score, parts))
+            parts.sort(key=lambda part: -abs(part.score))
+            found.append(Contribution(name, times, score, first + token, span, text, tuple(parts)))
     return sorted(found, key=lambda item: -abs(item.score))
 
 
@@ -197,13 +215,3 @@ def _differences(
         Contribution(template.constants[c], int(again[c]), float(again[c] * weights[c])) for c in np.flatnonzero(again)
     ]
     return found, named
-
-
-def _at_token(
-    document: Document, token: int, role: str, times: int, score: float, parts: Sequence[Part]
-) -> Contribution:
-    """Return the contribution of a role at a token; the features are put in order."""
-    assert document.tokens is not None  # it was scored
-    span = Span(*document.tokens[token].tolist())
-    text = document.text[span.start : span.end]
-    return Contribution(role, times, score, token, span, text, tuple(sorted(parts, key=lambda part: -abs(part.score))))

@@ -238,11 +238,23 @@ def best_consistent(
     kept = rules.consistent(table, np.maximum(marginals, np.finfo(np.float64).tiny))
     if kept.all():
         return Consistent(table, edges, marginals)
+    return Consistent(table.take(kept), edges_of_kept(model, edges, table, kept, offsets), marginals[kept])
+
+
+def edges_of_kept(model: AnyModel, edges: Edges, table: MentionTable, kept: Mask, offsets: Ints) -> Edges:
+    """Return structures without some of their mentions: those of a sentence that loses none stay as they are.
+
+    Args:
+        model: of the structures.
+        edges: (T, K, D).
+        table: their M mentions.
+        kept: (M,) which of them stay.
+        offsets: (N + 1,) first token of each sentence.
+    """
     changed = np.zeros(len(offsets) - 1, np.bool_)
     changed[table.sentence[~kept]] = True
-    table, marginals = table.take(kept), marginals[kept]
-    others = model.structure.encode(table, offsets, model.types).edges
-    return Consistent(table, np.where(np.repeat(changed, np.diff(offsets))[:, None, None], others, edges), marginals)
+    others = model.structure.encode(table.take(kept), offsets, model.types).edges
+    return np.where(np.repeat(changed, np.diff(offsets))[:, None, None], others, edges)
 
 
 def best_set(weights: Floats, conflicts: Pairs) -> Mask:

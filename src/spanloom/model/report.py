@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from spanloom.concepts.report import ConceptReport
 from spanloom.document import Batch
@@ -44,6 +44,22 @@ def lost_lines(reasons: Mapping[str, int], lost: Sequence[Lost], *, every: bool 
         if len(own) > _EXAMPLES and not every:
             where = "; spanloom validate lists all" if _CUTS in reason else ""
             yield f"  and {len(own) - _EXAMPLES:,} more{where}"
+
+
+class Part(Protocol):
+    """A part of a report."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as lines of text."""
+
+
+def part_lines(*parts: Part | None, attributes: Mapping[str, AttributeQuality] | None = None) -> Iterator[str]:
+    """Yield the lines of those parts of a report that there are, and of the attributes that were learned."""
+    for part in parts:
+        if part is not None:
+            yield from part.lines()
+    for name, quality in (attributes or {}).items():
+        yield f"attribute {name}: cross-validated {quality}"
 
 
 def _named(item: Lost) -> str:
@@ -105,8 +121,7 @@ class ReportLines(TrainingCounts):
             f"{plural(self.tokens, 'token')}, {plural(self.mentions, 'mention')}; "
             f"tuned {f'by cross-validation, {self.folds} folds' if self.folds else f'on {held}'}"
         )
-        if self.splitting is not None:
-            yield from self.splitting.lines()
+        yield from part_lines(self.splitting)
         yield from self.chosen()
         if self.dropped:
             yield f"features left out, because their columns are missing: {', '.join(self.dropped)}"
@@ -114,8 +129,7 @@ class ReportLines(TrainingCounts):
         if self.ambiguous and self.structure is None:  # else it has them
             yield f"represented, but decoded as others, such as nested ones: {plural(self.ambiguous, 'mention')}"
         yield from self.calibrated()
-        if self.compact is not None:
-            yield from self.compact.lines()
+        yield from part_lines(self.compact)
         yield from self._caution()
         last = f"development F1 {100 * self.dev_f1:.1f}"
         if self.interval is not None:
@@ -524,8 +538,7 @@ class TrainingReport(ReportLines):
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
-        if self.structure is not None:
-            yield from self.structure.lines()
+        yield from part_lines(self.structure)
         if self.encoder is None:
             rows, steps = plural(self.rows, "row"), plural(self.steps, "step")
             yield f"{rows} of weights, lambda {self.l2:g}, {steps}, mention penalty {self.penalty:.2f}"
@@ -536,25 +549,14 @@ class TrainingReport(ReportLines):
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
         if self.vectors is not None:
             yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
-        parts = (self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring)
-        for part in (*parts, self.concepts):
-            if part is not None:
-                yield from part.lines()
-        for name, quality in (self.attributes or {}).items():
-            yield f"attribute {name}: cross-validated {quality}"
+        yield from part_lines(
+            self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring, self.concepts,
+            attributes=self.attributes,
+        )  # fmt: skip
 
     def calibrated(self) -> Iterator[str]:
         """Return lines on what calibration did."""
-        return iter(()) if self.calibration is None else self.calibration.lines()
-
-
-def of_structures(types: Sequence[str], models: Sequence[AnyModel]) -> dict[str, Any]:
-    """Describe structured models for `describe`: types, roles, and the scorer of the last, which has all templates."""
-    return {
-        "types": list(types),
-        "roles": list(dict.fromkeys(role for model in models for role in model.engine.template.roles)),
-        **models[-1].scorer.describe(),
-    }
+        return part_lines(self.calibration)
 
 
 def make_report(

@@ -10,10 +10,11 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from spanloom.document import Batch
+from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring import LinearScorer, Scorer
+from spanloom.scoring import LinearScorer, Scorer, Weights
 from spanloom.structures import MentionTable, Structure
 
 S = TypeVar("S", bound=Scorer, covariant=True)
@@ -50,6 +51,14 @@ class StructuredModel(Generic[S]):
         engine = ENGINES[counting](structure.template(types))
         return StructuredModel(structure, tuple(types), engine, scorer, penalty, scalings)
 
+    @staticmethod
+    def untrained(
+        structure: Structure, counting: str, types: Sequence[str], features: FeatureSet, index: FeatureIndex
+    ) -> LinearModel:
+        """Return a model of features, without weights."""
+        scorer = LinearScorer(features, index, Weights.zeros(0, 0, 0, structure.lanes(types)))
+        return StructuredModel.build(structure, counting, types, scorer)
+
     def with_penalty(self, penalty: float) -> StructuredModel[S]:
         """The same with another mention penalty."""
         return replace(self, penalty=penalty)
@@ -59,11 +68,6 @@ class StructuredModel(Generic[S]):
         return StructuredModel(
             self.structure, self.types, self.engine, change(self.scorer), self.penalty, self.scalings
         )
-
-    @property
-    def uncalibrated(self) -> StructuredModel[S]:
-        """The same, whose probabilities are exact marginals."""
-        return replace(self, scalings=UNSCALED)
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch, without the penalty."""
@@ -171,3 +175,12 @@ LinearModel: TypeAlias = StructuredModel[LinearScorer]
 
 AnyModel: TypeAlias = StructuredModel[Any]
 """A structured model, whatever its scores come from."""
+
+
+def of_structures(types: Sequence[str], models: Sequence[AnyModel]) -> dict[str, Any]:
+    """Describe structured models for `describe`: types, roles, and the scorer of the last, which has all templates."""
+    return {
+        "types": list(types),
+        "roles": list(dict.fromkeys(role for model in models for role in model.engine.template.roles)),
+        **models[-1].scorer.describe(),
+    }

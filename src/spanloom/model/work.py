@@ -77,7 +77,7 @@ class Room:
         yield self
 
 
-IN_MEMORY: Final = Room()
+IN_MEMORY: Final[Room] = Room()
 
 
 class Work(Room):

@@ -18,6 +18,7 @@ from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
 from spanloom.hashing import RangeHashes, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints
+from spanloom.sparse import found_in, places_of
 from spanloom.structures import MentionTable
 from spanloom.text.abbreviations import short_form_places
 
@@ -156,9 +157,7 @@ class Ranges(NamedTuple):
     def tokens(self) -> tuple[Ints, Ints]:
         """Return each token of each range, and the number of its range."""
         sizes = self.end - self.first
-        before = sizes.cumsum() - sizes
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        return np.arange(len(owner)) + np.repeat(self.first - before, sizes), owner
+        return places_of(self.first, sizes)[0], np.repeat(np.arange(len(sizes)), sizes)
 
 
 def again(text: DocumentText, found: Ranges) -> Ranges:
@@ -214,9 +213,9 @@ def best_elsewhere(key: UInt64, value: Floats, place: Ints, sought: UInt64, at: 
     second = np.full(len(groups), -1)
     left, start = np.unique(key[others], return_index=True)
     second[np.searchsorted(groups, left)] = others[start]
-    group = np.minimum(np.searchsorted(groups, sought), len(groups) - 1)
+    group = found_in(groups, sought)
     best = np.where(place[top[group]] == at, second[group], top[group])
-    return np.where(groups[group] == sought, best, -1)
+    return np.where(group >= 0, best, -1)
 
 
 def one_word(text: DocumentText, found: Ranges) -> tuple[DocumentText, Ranges]:
@@ -279,8 +278,8 @@ def again_word(text: DocumentText, found: Ranges, kinds: int) -> tuple[Ints, Flo
     tokens = np.repeat(np.arange(size), high - low)
     rows = np.arange(len(tokens)) - np.repeat((high - low).cumsum() - high, high - low)
     sought = tokens * kinds + keys[rows] % kinds
-    place = np.minimum(np.searchsorted(pair, sought), max(0, len(pair) - 1))
-    mine = np.where(pair[place] == sought, chance[place], 0.0) if len(pair) else np.zeros(0)
+    place = found_in(pair, sought)
+    mine = np.where(place >= 0, chance[place], 0.0)
     others = np.maximum(1, count[group] - 1)
     mean = np.maximum(0.0, total[rows] - mine) / others[tokens]
     order = np.lexsort((-mean, tokens))

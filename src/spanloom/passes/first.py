@@ -13,10 +13,9 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureSet, index_batch
 from spanloom.hashing import RangeHashes, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints, Potentials
-from spanloom.learn import EdgeTarget, TrainingSet, adagrad
-from spanloom.learn.folds import cross_fit, deal
-from spanloom.learn.subsets import subset
-from spanloom.learn.target import tokens_of
+from spanloom.learn import TrainingSet, adagrad
+from spanloom.learn.folds import deal
+from spanloom.learn.held_out import Held, HeldOut, of_folds
 from spanloom.model.store import ColumnResources, model_of, model_part
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import Described, ModelPart
@@ -33,7 +32,7 @@ from spanloom.passes.columns import (
     one_word,
     paint,
 )
-from spanloom.scoring import LinearScorer, Weights, role_scores
+from spanloom.scoring import Weights
 from spanloom.structures import STRUCTURES, MentionTable
 from spanloom.structures.base import contiguous_table
 
@@ -249,37 +248,29 @@ def fit_pass(
     """
     structure = STRUCTURES[STRUCTURE]
     built = index_batch(features, train, min_count=settings.min_count, run=run)
-    scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, structure.lanes(types)))
-    model = StructuredModel.build(structure, "subgraphs", types, scorer)
+    model = StructuredModel.untrained(structure, "subgraphs", types, features, built.index)
     table = gold.take(gold.contiguous)
     offsets = train.sentences
     table = contiguous_table(table.sentence, table.kind, table.first, table.end)  # no heads
     edges = structure.encode(table, offsets, types).edges
-    target = EdgeTarget(model.engine, offsets, edges)
-    data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
+    data = TrainingSet.of_edges(model.engine, built, offsets, edges)
 
-    def trained(part: TrainingSet) -> LinearModel:
-        weights = adagrad(part, l2=settings.l2, epochs=settings.epochs, rate=settings.rate, seed=(settings.seed, 2))
-        return replace(model, scorer=scorer.with_weights(weights))  # of rows: the corpus has all of one, or none
-
-    def proposed(held_out: LinearModel, sentences: list[int]) -> tuple[MentionTable, Floats]:
-        own = np.array(sentences, np.int64)
-        places, tokens = tokens_of(offsets, own)
-        potentials = role_scores(data.matrix, held_out.scorer.weights, tokens)
-        found, chances = _candidates(held_out, potentials, places)
-        return MentionTable(own[found.sentence], *found[1:]), chances
+    def proposed(weights: Weights, part: HeldOut) -> tuple[MentionTable, Floats]:
+        first = replace(model, scorer=model.scorer.with_weights(weights))  # of rows: the corpus has all of one, or none
+        found, chances = _candidates(first, part.potentials, part.offsets)
+        return MentionTable(part.sentences[found.sentence], *found[1:]), chances
 
     fold = deal(len(train.documents), FOLDS, settings.seed)
     by_sentence = np.repeat(fold, np.diff(train.firsts))
     text, names = DocumentText.of(train, forms=True), Ranges.of(table, np.ones(len(table)), offsets)
-    parts = cross_fit(by_sentence, lambda rows: trained(subset(data, edges, np.array(rows))), proposed, run)
-    ranges = [Ranges.of(found, chances, offsets) for found, chances in parts]
-    found = Ranges.join(ranges)
+    training = Held(settings.l2, settings.epochs, settings.rate, settings.seed)
+    parts = of_folds(data, edges, by_sentence, training, 2, proposed, run)
+    found = Ranges.join([Ranges.of(table, chances, offsets) for table, chances in parts])
     columns = _columns(text, found, held_out_names(text, names, len(types), fold), types)
     last = adagrad(data, l2=settings.l2, epochs=settings.epochs, rate=settings.rate, seed=(settings.seed, 2), run=run)
-    model = replace(model, scorer=scorer.with_weights(data.single(last)))
+    trained = replace(model, scorer=model.scorer.with_weights(data.single(last)))
     every = np.ones(len(train.documents), bool)
-    return DocumentPass(model, KnownNames.learn(text, names, len(types), every)), train.with_columns(columns)
+    return DocumentPass(trained, KnownNames.learn(text, names, len(types), every)), train.with_columns(columns)
 
 
 def _candidates(

@@ -17,13 +17,14 @@ from spanloom.errors import DataError
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import Listener, Progress, TrainingSet
 from spanloom.learn.annotators import Agreed, Agreement, Voice, agree
-from spanloom.learn.held_out import HELD_EPOCHS, Held, HeldOut
+from spanloom.learn.held_out import HELD_EPOCHS, Held
 from spanloom.model.corpus import Gold, number_of_texts, place
 from spanloom.model.partial import given_mentions, status_of_lanes
 from spanloom.model.report import AnnotatorReport, AnnotatorsReport, Quality
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import Executor
 from spanloom.scoring import Weights
+from spanloom.sparse import found_in
 from spanloom.structures import MentionTable
 
 Flags = NDArray[np.bool_]
@@ -33,26 +34,6 @@ _KINDS: Final = ((COMPLETE, True), (AT_LEAST, False))  # status, and whether unm
 def versioned(documents: Sequence[Document]) -> bool:
     """Return whether documents hold the versions of several annotators."""
     return any(versions_of(one) for one in documents)
-
-
-class AnnotatorData(NamedTuple):
-    """A corpus after its annotators have been heard.
-
-    Args:
-        data: with the annotation of all annotators as its target.
-        start: weights at which training starts.
-        known: the corpus, with the likeliest mentions.
-        gold: these mentions.
-        edges: (T, K, D) their structures.
-        report: on the annotators.
-    """
-
-    data: TrainingSet
-    start: Weights
-    known: Batch
-    gold: Gold
-    edges: Edges
-    report: AnnotatorsReport
 
 
 class _Annotator(NamedTuple):
@@ -88,14 +69,18 @@ class Annotating(NamedTuple):
 
     def agree(
         self, data: TrainingSet, l2: float, rate: float, seed: int, run: Executor, callback: Listener
-    ) -> AnnotatorData:  # fmt: skip
-        """Return the corpus with what is probably there.
+    ) -> tuple[TrainingSet, Weights, Batch, Gold, Edges, AnnotatorsReport]:  # fmt: skip
+        """Return what is probably there.
 
         Args:
             data: the corpus, as if all that any annotator marked were there.
             l2, rate, seed: of the models that predict mentions from the text.
             run: how pieces of the work are run.
             callback: called for each round.
+
+        Returns:
+            The corpus with the annotation of all annotators as its target; weights at which training starts; the
+            documents with the likeliest mentions; these mentions; their structures (T, K, D); and the report.
 
         Raises:
             DataError: no annotation of a type is complete anywhere, or there is one sentence.
@@ -112,7 +97,7 @@ class Annotating(NamedTuple):
         )  # fmt: skip
         known, gold, edges = self._likeliest(found, run)
         report = self._report(annotators, self._chances(found, run), gold)
-        return AnnotatorData(replace(data, target=found.target), found.start, known, gold, edges, report)
+        return replace(data, target=found.target), found.start, known, gold, edges, report
 
     def _annotators(self) -> list[_Annotator]:
         """Return the annotators, in the order of their first documents."""
@@ -171,7 +156,10 @@ class Annotating(NamedTuple):
         table, chances = self.gold.table, np.zeros(len(self.gold.table))
         holds = self.model.structure.holds(table)
         for fold in found.folds:
-            rows, own = _of_fold(table, holds, fold)
+            order = np.argsort(fold.sentences)
+            place = found_in(fold.sentences[order], table.sentence)
+            rows = np.flatnonzero(holds & (place >= 0))
+            own = MentionTable(order[place[rows]], *table.take(rows)[1:])  # as the fold counts sentences
             chances[rows] = self.model.probabilities(fold.potentials, fold.offsets, own, run, calibrated=False)
         return chances
 
@@ -205,15 +193,6 @@ def _status(known: Batch, name: str, types: Sequence[str]) -> Status:
         documents.append(one.copy(meta={"annotation": word}))
     status = completeness(replace(known, documents=tuple(documents)), types)
     return np.full((len(known.tokens), len(types)), COMPLETE, np.uint8) if status is None else status
-
-
-def _of_fold(table: MentionTable, holds: Flags, fold: HeldOut) -> tuple[NDArray[np.int64], MentionTable]:
-    """Return the numbers of the mentions of a fold that the structure holds, and these as the fold counts sentences."""
-    order = np.argsort(fold.sentences)
-    place = np.minimum(np.searchsorted(fold.sentences[order], table.sentence), len(order) - 1)
-    sentence = order[place]
-    rows = np.flatnonzero(holds & (fold.sentences[sentence] == table.sentence))
-    return rows, MentionTable(sentence[rows], *table.take(rows)[1:])
 
 
 def _quality(chances: Floats, marks: Flags, among: Flags) -> Quality:

@@ -7,12 +7,11 @@ from copy import copy
 from typing import Any
 
 from spanloom.document import Document, Mention, batches
-from spanloom.document.document import named
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import UsageError
 from spanloom.model.corpus import Notice
 from spanloom.model.parameters import FLOOR, MentionEstimator
 from spanloom.model.stages import Stage, run_stages
-from spanloom.recognize.constraints import Constraints
+from spanloom.recognize.constraints import Constraints, refuse
 from spanloom.recognize.expressions import ANY
 from spanloom.text import prepare_all
 
@@ -81,10 +80,7 @@ def _check(
         if one.type not in types:
             why = f"the model has other types ({', '.join(types)})"
         if why:
-            raise DataError(
-                f"{named(document)}: characters {one.start}-{one.end} are required to be a mention of type "
-                f"{clip(one.type)}, but {why}; leave it out"
-            )
+            refuse(document, one, why)
 
 
 def _chosen(

@@ -26,7 +26,7 @@ from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.hypergraph.guards import Demands, GuardedEngine
 from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Gold, Notice, uncollected
-from spanloom.model.overlaps import OverlapRules, best_set
+from spanloom.model.overlaps import OverlapRules, best_set, edges_of_kept
 from spanloom.model.pairs import NESTED
 from spanloom.model.structured import AnyModel
 from spanloom.recognize.expressions import ANY, Pattern, pattern_of
@@ -267,7 +267,7 @@ class Constraints:
         unheld = self._unheld(gold, required_mentions, batch, model, rules)
         if not second:
             for row, reason in sorted(unheld.items()):
-                _refuse(*gold.owner(row), reason)
+                refuse(*gold.owner(row), reason)
         required = gold.table
         demanded = required.take(~np.isin(np.arange(len(required)), list(unheld)))
         required, demanded, forbidden = (own.take(own.order()) for own in (required, demanded, forbidden))
@@ -285,11 +285,11 @@ class Constraints:
         types = frozenset(model.types)
         for document, mention in required:
             if mention.type not in types:
-                _refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
+                refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
         owners = {id(mention): document for document, mention in required} if gold.lost else {}
         for one in gold.lost:
             if id(one.mention) in owners:
-                _refuse(owners[id(one.mention)], one.mention, one.reason)
+                refuse(owners[id(one.mention)], one.mention, one.reason)
         table = gold.table
         held = model.structure.holds(table)
         reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
@@ -302,7 +302,7 @@ class Constraints:
         if len(pairs.one):
             owner, outer = gold.owner(int(order[pairs.one[0]]))
             _, inner = gold.owner(int(order[pairs.other[0]]))
-            _refuse(
+            refuse(
                 owner,
                 inner,
                 f"it is inside the required mention of type {clip(outer.type)} at {_where(outer)}, which is forbidden",
@@ -408,10 +408,7 @@ class Laid:
         marginals = guarded.probabilities(potentials, offsets, table, way.run, calibrated=False)
         kept, required = self._select(way.rules, table, np.maximum(marginals, np.finfo(np.float64).tiny))
         if not kept.all():
-            changed = np.zeros(len(offsets) - 1, np.bool_)
-            changed[table.sentence[~kept]] = True
-            others = model.structure.encode(table.take(kept), offsets, self.types).edges
-            edges = np.where(np.repeat(changed, np.diff(offsets))[:, None, None], others, edges)
+            edges = edges_of_kept(model, edges, table, kept, offsets)
         scores = np.where(required, 1.0, model.scalings.mentions(marginals))[kept]
         return Found(table.take(kept), scores, lambda: guarded.answers(potentials, offsets, edges))
 
@@ -448,7 +445,7 @@ class Laid:
         table = scored.candidates.table
         weights = np.where(scored.candidates.proposed, second.margins(scored.candidates, scored.odds), -1.0)
         chosen, required = self._select(second.rules, table, weights)
-        sure = replace_odds(scored, required)
+        sure = scored._replace(odds=np.where(required, np.inf, scored.odds))  # those that are required are certain
         scores = np.where(required, 1.0, second.probabilities(scored.odds))[chosen]
         sentences = len(self.batch.sentences) - 1
         return Found(table.take(chosen), scores, lambda: second.answers(sure, chosen, sentences))
@@ -529,9 +526,8 @@ class Laid:
 
     def refuse(self, table: MentionTable, why: str) -> NoReturn:
         """Refuse the first of some mentions."""
-        [at] = np.flatnonzero(np.arange(len(table)) == 0)
-        document, _ = self.batch.locate(int(table.sentence[at]))
-        raise DataError(f"{named(self.batch.documents[document])}: {self._shown(table.take(np.array([at])))} {why}")
+        document, _ = self.batch.locate(int(table.sentence[0]))
+        raise DataError(f"{named(self.batch.documents[document])}: {self._shown(table.take(np.arange(1)))} {why}")
 
     def refuse_sentence(self, sentence: int) -> NoReturn:
         """Refuse constraints on a sentence that contradict each other."""
@@ -568,16 +564,12 @@ def _are_in(names: NDArray[np.uint64], table: MentionTable) -> Mask:
     return np.searchsorted(every, names, side="right") > np.searchsorted(every, names)
 
 
-def replace_odds(scored: ScoredCandidates, required: Mask) -> ScoredCandidates:
-    """Return candidates of which those that are required are certain."""
-    return scored._replace(odds=np.where(required, np.inf, scored.odds))
-
-
 def _where(mention: Mention) -> str:
     return ";".join(f"{start}-{end}" for start, end in mention.spans)
 
 
-def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
+def refuse(document: Document, mention: Mention, why: str) -> NoReturn:
+    """Refuse a required mention."""
     raise DataError(
         f"{named(document)}: characters {_where(mention)} are required to be a mention of type "
         f"{clip(mention.type)}, but {why}; leave it out"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import overload
 
@@ -13,41 +13,36 @@ from spanloom.document import Batch, Document
 from spanloom.errors import check_number
 from spanloom.formats.inputs import Given, One, Several, documents_of, is_one
 from spanloom.hypergraph import Floats
+from spanloom.learn.platt import UNSCALED
 from spanloom.model.calibration import held_mentions, probabilities_of
 from spanloom.model.choices import Reading
 from spanloom.model.corpus import Gold, place
-from spanloom.model.drawing import ExpectedF1, agreement, draw_mentions, entropies
+from spanloom.model.drawing import ExpectedF1, agreement, draw_edges, entropies
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.parameters import MentionEstimator, checked_penalties
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import SERIAL
 from spanloom.recognize.finding import Finder, finder
 from spanloom.structures import MentionTable
-from spanloom.text.splitting import SplittingStream
 
 
-class Drawing(MentionEstimator[AnyModel], ABC):
-    """A recognizer as a distribution of answers."""
+class Drawing(MentionEstimator[AnyModel]):
+    """A recognizer as a distribution of answers.
+
+    Attributes: ``_batches`` gives prepared documents in batches, ``_finder`` what finds mentions, and ``ready``
+    documents with what the model needs.
+    """
 
     reading: Reading
     overlaps_: OverlapRules | None
-
-    @abstractmethod
-    def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
-        """Yield prepared documents in batches."""
-
-    @abstractmethod
-    def _finder(self) -> Finder:
-        """Return what finds mentions."""
-
-    @abstractmethod
-    def ready(self, documents: Iterable[Document]) -> list[Document]:
-        """Return documents with what the model needs."""
+    _batches: Callable[..., Iterator[Batch]]
+    _finder: Callable[[], Finder]
+    ready: Callable[[Iterable[Document]], list[Document]]
 
     @property
-    @abstractmethod
     def _headless(self) -> str | None:
         """As for `Gold`."""
+        raise NotImplementedError
 
     @property
     def structured(self) -> tuple[AnyModel, ...]:
@@ -93,11 +88,8 @@ class Drawing(MentionEstimator[AnyModel], ABC):
                 of a second stage.
         """
         batch = Batch.of(self.ready(documents_of(X)))
-        way = (
-            self._finder()
-            if calibrated
-            else finder(self.fitted.uncalibrated, self.overlaps_, None, self.reading, SERIAL)
-        )
+        plain = replace(self.fitted, scalings=UNSCALED)
+        way = self._finder() if calibrated else finder(plain, self.overlaps_, None, self.reading, SERIAL)
         chances = partial(way.probabilities, batch, way.score(batch))
         own = probabilities_of(self.fitted, batch, self._headless, chances)
         return own[0] if is_one(X) else own
@@ -188,4 +180,5 @@ class Drawing(MentionEstimator[AnyModel], ABC):
 
     def _drawn(self, batch: Batch, count: int, seed: tuple[int, ...]) -> Iterator[MentionTable]:
         model = self.fitted
-        return draw_mentions(model, model.score(batch), batch.sentences, count, seed, self.reading)
+        for edges in draw_edges(model, model.score(batch), batch.sentences, count, seed):
+            yield model.structure.decode(edges, batch.sentences, model.types, self.reading)

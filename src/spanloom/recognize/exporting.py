@@ -72,8 +72,9 @@ def _exported(scorer: Any, kind: str, precision: str, window: int | None, halved
         raise _without_encoder(kind)
     if isinstance(scorer, onnx.OnnxScorer):
         raise UsageError("the encoder of this model is an ONNX graph already; export the model that it was made of")
-    halved.append(scorer.network.halved)  # type: ignore[attr-defined]  # the other scorer with windows is a graph
-    return onnx.exported(scorer, precision, window)
+    trained: Any = scorer  # of PyTorch: the other scorer with windows is a graph
+    halved.append(trained.network.halved)
+    return onnx.exported(trained, precision, window)
 
 
 def _without_encoder(kind: str) -> UsageError:

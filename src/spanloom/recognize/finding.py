@@ -10,14 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.document import Batch, Document
+from spanloom.document.document import named
 from spanloom.hypergraph import Edges, Floats, Potentials
-from spanloom.model.corpus import Notice, crowd_notice, place
+from spanloom.model.corpus import Notice, place
 from spanloom.model.overlaps import OverlapRules, best_consistent
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
 from spanloom.rescoring import Rescorer
 from spanloom.rescoring.candidates import identities
-from spanloom.structures import MentionTable
+from spanloom.structures import MOST_MENTIONS, MentionTable
 from spanloom.structures.base import concatenate
 
 __all__ = ["Finder", "Found", "finder"]
@@ -77,7 +78,11 @@ class Finder(ABC):
         """Report sentences in which the reading ``all`` of the best structures is cut short."""
         if self.reading == "all":
             for crowd in self.model.structure.crowded(edges, batch.sentences, self.model.types):
-                notice(crowd_notice(crowd, batch, self.model.types))
+                at, sentence = batch.locate(crowd.sentence)
+                notice(
+                    f"{named(batch.documents[at])}, sentence {sentence + 1}: {crowd.mentions:,} mentions of type "
+                    f"{self.model.types[crowd.kind]!r} have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
+                )
 
     def _proposed(self, batch: Batch, potentials: Potentials) -> MentionTable:
         """Return the mentions of the best structures under many penalties, each once."""

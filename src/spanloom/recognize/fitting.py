@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spanloom.document import Batch
 from spanloom.document.annotation import completeness
 from spanloom.errors import DataError, DataWarning
 from spanloom.features import Built, FeatureSet
 from spanloom.files.scratch import MEMORY
-from spanloom.hypergraph import Edges, Ints
+from spanloom.hypergraph import Edges
 from spanloom.learn import EdgeTarget, Listener, Progress, Target, Training, TrainingSet, fit_together
 from spanloom.model.calibration import calibrate
 from spanloom.model.corpus import Gold, place
@@ -21,13 +21,13 @@ from spanloom.model.overlaps import best_consistent, rules_of
 from spanloom.model.parameters import lambdas
 from spanloom.model.partial import given_mentions
 from spanloom.model.pieces import encode_pieces
-from spanloom.model.report import FEW_MENTIONS, PassReport, make_report
+from spanloom.model.report import FEW_MENTIONS, make_report
 from spanloom.model.stages import Linked, learn_stages
 from spanloom.model.strongest import strongest_features
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.work import IN_MEMORY, Work, check_executor, check_on_disk
 from spanloom.parallel import Executor, threads
-from spanloom.passes import DocumentPass, PassSettings, choose_passes
+from spanloom.passes import PassSettings, choose_passes
 from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
 from spanloom.recognize.choosing import AUTO, choose_structure, structure_report
@@ -37,8 +37,7 @@ from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.on_disk import prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.preparing import Prepared, prepared
-from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
-from spanloom.scoring import LinearScorer, Weights
+from spanloom.recognize.stage import Learned, TrainedModel, fit_second
 from spanloom.structures import Structure
 
 if TYPE_CHECKING:
@@ -68,21 +67,22 @@ def fit_prepared(
     if estimator.structure == AUTO:
         confirming = ready.unseen if ready.fold is None else Batch.of([])
         estimator._picked = choose_structure(ready.known, confirming, ready.types, estimator.components)
-    learned, read = None, None
-    if estimator.encoder is None:
-        learned, estimator.pass_, passes = _learn(estimator, ready, run, callback, began, lessons, work)
+    learned = estimator.pass_ = passes = read = None
+    if estimator.featured:
+        one = estimator.encoder is not None and estimator.passes == "auto"
+        learned, estimator.pass_, passes = choose_passes(
+            "one" if one else estimator.passes, ready.for_passes,
+            PassSettings(rate=estimator.rate, min_count=estimator.min_count, seed=estimator.random_state),
+            lambda known, unseen, features: _learned(
+                estimator, ready, known, unseen, features, run, callback, began, lessons, work
+            ),
+            lambda learned: learned.fit.dev_f1, run,
+        )  # fmt: skip
+    if learned is not None and estimator.encoder is None:
         stage = learned.stage
     else:
-        estimator.pass_ = passes = beside = None
-        if estimator.with_features:
-            if estimator.passes == "two":
-                learned, estimator.pass_, passes = _learn(estimator, ready, run, callback, began, None, None)
-            else:
-                given = ready.types, ready.known, ready.unseen, ready.features
-                learned = _learned(estimator, *given, run, callback, began, None, work)
-            beside = Beside(learned.stage, learned.data.target)
         stage, read = encoding.learn_encoder(
-            estimator, ready, estimator._structure, estimator._headless, run, callback, began, beside,
+            estimator, ready, estimator._structure, estimator._headless, run, callback, began, learned,
             estimator._columns(),
         )  # fmt: skip
     gold, unseen = stage.gold, stage.unseen
@@ -126,10 +126,10 @@ def fit_prepared(
         callback(Progress("second stage", seconds=monotonic() - began))
         annotated = None if lessons is None else lessons.annotated
         linking: Any = next((one for one in following if one.name == "concepts"), None)
-        second = fit_second(
+        estimator.report_, estimator.second_, by_both = fit_second(
             estimator, estimator.model_, estimator.report_, stage, learned, rules, run, annotated, ready.fold, linking
         )
-        estimator.report_, estimator.second_, found = second.report, second.second, second.found or found
+        found = by_both or found
     if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
         interval = f1_interval(unseen.documents, found, estimator.random_state)
         folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
@@ -143,27 +143,12 @@ def fit_prepared(
     return estimator
 
 
-def _learn(
-    estimator: Recognizer, ready: Prepared, run: Executor, callback: Listener, began: float, lessons: Lessons | None,
-    work: Work | None,
-) -> tuple[Learned, DocumentPass | None, PassReport | None]:  # fmt: skip
-    """Train on features, with one pass over documents or two."""
-    return choose_passes(
-        estimator.passes, ready.for_passes,
-        PassSettings(rate=estimator.rate, min_count=estimator.min_count, seed=estimator.random_state),
-        lambda known, unseen, features: _learned(
-            estimator, ready.types, known, unseen, features, run, callback, began, lessons, work, ready.fold
-        ),
-        lambda learned: learned.fit.dev_f1, run,
-    )  # fmt: skip
-
-
 def _learned(
-    estimator: Recognizer, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
-    callback: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None,
-    fold: Ints | None = None,
+    estimator: Recognizer, ready: Prepared, known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
+    callback: Listener, began: float, lessons: Lessons | None, work: Work | None,
 ) -> Learned:  # fmt: skip
     """Train on some features; with folds, `unseen` is not looked at."""
+    types, fold = ready.types, ready.fold
     room = IN_MEMORY if work is None else work
     tagger, built, data, gold, edges = assembled(
         estimator, estimator._structure, estimator._headless, known, types, features, run, lessons, work
@@ -208,28 +193,10 @@ def _learned(
 # Training data as arrays: index and matrix of features, gold structures, and the target of learning.
 
 
-class Assembled(NamedTuple):
-    """What a recognizer is trained on.
-
-    Args:
-        model: without weights.
-        built: index and matrix.
-        data: the matrix with the target.
-        gold: mentions.
-        edges: their structures, (T, K, D).
-    """
-
-    model: LinearModel
-    built: Built
-    data: TrainingSet
-    gold: Gold
-    edges: Edges
-
-
 def assembled(
     estimator: RecognizerParameters, structure: Structure, headless: str | None, train: Batch, types: tuple[str, ...],
     features: FeatureSet, run: Executor, lessons: Lessons | None = None, work: Work | None = None,
-) -> Assembled:  # fmt: skip
+) -> tuple[LinearModel, Built, TrainingSet, Gold, Edges]:  # fmt: skip
     """Make the arrays of training data.
 
     Args:
@@ -243,6 +210,9 @@ def assembled(
         lessons: what teachers expect of the raw documents among them.
         work: the folder that the arrays are made in; they are in memory when ``None``.
 
+    Returns:
+        The model, without weights; the index and the matrix; that with the target; mentions; and their structures.
+
     Raises:
         DataError: no tokens, or a folder without room.
     """
@@ -251,9 +221,7 @@ def assembled(
     room = IN_MEMORY if work is None else work
     built, scratch = room.built(features, train, estimator.min_count, run), room.scratch
     offsets = train.sentences
-    empty = Weights.zeros(0, 0, 0, structure.lanes(types))
-    scorer = LinearScorer(features, built.index, empty)
-    model = StructuredModel.build(structure, estimator.counting, types, scorer)
+    model = StructuredModel.untrained(structure, estimator.counting, types, features, built.index)
     gold = Gold(train, types, headless)
     status = completeness(train, types) if work is None else None  # what comes to a folder is complete
     if status is not None:
@@ -267,4 +235,4 @@ def assembled(
     )
     sizes = built.index.group_sizes
     data = TrainingSet(model.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
-    return Assembled(model, built, data, gold, encoded.edges)
+    return model, built, data, gold, encoded.edges

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from spanloom.document import Batch, Document, batches
 from spanloom.document.annotation import claims_of, zones_of
@@ -78,24 +78,10 @@ def prepared_on_disk(
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting, fold)
 
 
-class Spooled(NamedTuple):
-    """Training documents on disk.
-
-    Args:
-        batch: of them.
-        types: K names, sorted.
-        mentions: how many there are.
-    """
-
-    batch: Batch
-    types: tuple[str, ...]
-    mentions: int
-
-
 def spooled_training(
     documents: Iterable[Document], work: Work, ready: Callable[[Document], Document] = prepare,
     fill: Callable[[list[Document]], list[Document]] = list,
-) -> Spooled:  # fmt: skip
+) -> tuple[Batch, tuple[str, ...], int]:  # fmt: skip
     """Write a stream of training documents to a folder.
 
     Args:
@@ -103,6 +89,9 @@ def spooled_training(
         work: the folder.
         ready: prepares each.
         fill: changes blocks of prepared ones.
+
+    Returns:
+        A batch of them, the types of their mentions, sorted, and how many mentions there are.
 
     Raises:
         DataError: no document, or no mention; or there is no room for them.
@@ -126,4 +115,4 @@ def spooled_training(
     batch = work.spooled(map(fill, batches(map(ready, checked()), BLOCK)), "documents")
     if named:
         check_one_voice(batch.documents, "training with a folder (work)")
-    return Spooled(batch, tuple(sorted(types)) or training_types(batch.documents), mentions)  # which raises
+    return batch, tuple(sorted(types)) or training_types(batch.documents), mentions  # which raises

@@ -377,31 +377,7 @@ def check_encoder(estimator: Any) -> None:
 
 
 OF_TEACHER: Final = (
-    "structure",
-    "components",
-    "longest",
-    "counting",
-    "passes",
-    "split_tokens",
-    "annotation",
-    "density",
-    "types",
-    "encoder",
-    "encoder_epochs",
-    "encoder_rate",
-    "with_features",
-    "head_rate",
-    "adapters",
-    "layer_decay",
-    "seeds",
-    "step_subwords",
-    "accumulate",
-    "recompute",
-    "window",
-    "context",
-    "pooling",
-    "precision",
-    "device",
-    "checkpoint",
-)
+    *(one.name for one in declared(EncoderParameters) if one.name not in ("n_jobs", "random_state")), "with_features",
+    "structure", "components", "longest", "counting", "passes", "split_tokens", "annotation", "density", "types",
+)  # fmt: skip
 """Parameters of a recognizer that a student has from its teacher, or not at all: see `spanloom.recognize.teach`."""

@@ -29,7 +29,7 @@ from spanloom.model.explain import explain
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.parameters import LEAST, renamed
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import TrainingReport, of_structures
+from spanloom.model.report import TrainingReport
 from spanloom.model.stages import Stage, Staged, explained, run_stages
 from spanloom.model.store import (
     Estimated,
@@ -42,7 +42,7 @@ from spanloom.model.store import (
     structure_in,
 )
 from spanloom.model.strongest import Strongest, names_from
-from spanloom.model.structured import AnyModel
+from spanloom.model.structured import AnyModel, of_structures
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass

@@ -176,13 +176,7 @@ def _samples(gold: Sequence[Document], found: Sequence[Document]) -> tuple[dict[
             row = (score_of.get(mention.key, -1.0), mention.key not in score_of, number)
             sides[1].setdefault(_group(mention), []).append(row)
     of_found, of_gold = (
-        {
-            name: _Sample(
-                np.array([r[0] for r in rows]), np.array([r[1] for r in rows]), np.array([r[2] for r in rows])
-            )
-            for name, rows in side.items()
-        }
-        for side in sides
+        {name: _Sample(*map(np.array, zip(*rows, strict=True))) for name, rows in side.items()} for side in sides
     )
     return of_found, of_gold
 

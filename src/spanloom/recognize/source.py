@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pkgutil import resolve_name
 from typing import Any
 
@@ -58,7 +58,9 @@ def _is_whole(document: Document) -> bool:
 def _united(document: Document, found: Sequence[Mention]) -> Document:
     """Return a document with its own mentions and those that are found where its annotation leaves them open."""
     if votes := versions_of(document):
-        return remarked(document, _agreed(document, votes, found))
+        every = frozenset[Any].intersection(*(one.mentions for one in votes.values()))  # that all annotators marked
+        known = every | {key_of(mention) for mention in found}
+        return remarked(document, [mention for mention in document.mentions if key_of(mention) in known])
     zones, claims = zones_of(document), claims_of(document, None)
     own = [mention for mention in document.mentions if last_status(zones, mention) != "unknown"]
     denied, open_ = set[Any](), set[Any]()
@@ -74,10 +76,3 @@ def _united(document: Document, found: Sequence[Mention]) -> Document:
         return undecided and clear and not among(mention, denied)
 
     return remarked(document, [*own, *filter(free, found)])
-
-
-def _agreed(document: Document, versions: Mapping[str, Any], found: Sequence[Mention]) -> list[Mention]:
-    """Return the mentions that all annotators marked, and those that some marked and the recognizer finds."""
-    keys = {key_of(mention) for mention in found}
-    every = frozenset[Any].intersection(*(one.mentions for one in versions.values()))
-    return [mention for mention in document.mentions if key_of(mention) in every or key_of(mention) in keys]

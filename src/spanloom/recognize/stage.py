@@ -10,7 +10,8 @@ from spanloom.document import Batch, Document
 from spanloom.features import Built, FeatureSet
 from spanloom.files.scratch import MEMORY
 from spanloom.hypergraph import Edges, Ints, Potentials
-from spanloom.learn import Chosen, Fit, Target, TrainingSet
+from spanloom.learn import Chosen, Fit, TrainingSet
+from spanloom.learn.held_out import Held
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
@@ -62,18 +63,6 @@ class TrainedModel(NamedTuple):
     rows: int
 
 
-class Beside(NamedTuple):
-    """Features whose scores are averaged with an encoder's.
-
-    Args:
-        stage: the model of features.
-        target: what it has learned, such as what models of other parts filled in.
-    """
-
-    stage: TrainedModel
-    target: Target
-
-
 class Learned(NamedTuple):
     """What was trained on some features, before it is calibrated.
 
@@ -103,25 +92,11 @@ class Learned(NamedTuple):
         return self.completion is not None or self.annotators is not None
 
 
-class Second(NamedTuple):
-    """What training a second stage gives.
-
-    Args:
-        report: of the model, with that on the second stage.
-        second: ``None`` if development F1 is not better with it.
-        found: the development documents with what both stages find; ``None`` without a second stage.
-    """
-
-    report: TrainingReport
-    second: Rescorer | None
-    found: list[Document] | None
-
-
 def fit_second(
     estimator: RecognizerParameters, model: AnyModel, report: TrainingReport, stage: TrainedModel,
     learned: Learned | None, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
     linking: ConceptStage | None,
-) -> Second:  # fmt: skip
+) -> tuple[TrainingReport, Rescorer | None, list[Document] | None]:  # fmt: skip
     """Train the second stage, and keep it if development F1 is better.
 
     Where scores come from an encoder, it is trained on the development data, which the encoder has not learned from,
@@ -138,6 +113,10 @@ def fit_second(
         annotated: how many of the training documents have gold mentions; all when ``None``.
         fold: (N,) of each sentence, where small training data are cross-validated.
         linking: the linking stage, whose vocabularies propose candidates and give their concepts, if there is one.
+
+    Returns:
+        The report, with that on the second stage; the second stage, ``None`` if development F1 is not better with it;
+        and the development documents with what both stages find, ``None`` without a second stage.
     """
     types, seed = model.types, estimator.random_state
     headless = estimator.headless if model.structure.heads else None
@@ -151,10 +130,8 @@ def fit_second(
         if annotated is not None:  # raw text may have the mentions that a teacher finds
             stage.gold.keep(stage.gold.table.sentence < len(known.sentences) - 1)
         gold, steps = stage.gold, learned.fit.steps if estimator.optimizer == "adagrad" else _PASSES
-        first = FirstStage(
-            model, learned.data, stage.edges, learned.fit.l2, steps, estimator.rate, seed, estimator.reading,
-            report.dev_f1,
-        )  # fmt: skip
+        training = Held(learned.fit.l2, steps, estimator.rate, seed)
+        first = FirstStage(model, learned.data, stage.edges, training, estimator.reading, report.dev_f1)
         if annotated is None and (learned.data.scratch is not MEMORY or len(known.tokens) > PIECE_TOKENS):
             first, known, gold = sampled(first, known, headless)
         proposer = Proposer.of(first, run, crossed=fold is not None)
@@ -174,6 +151,6 @@ def fit_second(
     )  # fmt: skip
     report = replace(report, rescoring=rescoring)
     if second is None or rescoring is None:
-        return Second(report, None, None)
+        return report, None, None
     second, checked, found = calibrate_second(model, second, held, estimator.reading, run, scored)
-    return Second(replace(report, calibration=checked, dev_f1=rescoring.after), second, found)
+    return replace(report, calibration=checked, dev_f1=rescoring.after), second, found

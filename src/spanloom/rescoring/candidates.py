@@ -13,7 +13,7 @@ from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import logits
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
-from spanloom.sparse import distinct
+from spanloom.sparse import distinct, found_in
 from spanloom.structures import MentionTable, Structure
 from spanloom.structures.base import concatenate, contiguous_table
 
@@ -152,8 +152,8 @@ def propose(
     every = concatenate(tables)
     sought, kept = distinct(identities(every))
     level = np.repeat(levels, [len(table) for table in tables])[kept]
-    at = np.minimum(np.searchsorted(known, sought), max(0, len(known) - 1))
-    new = known[at] != sought if len(known) else np.ones(len(sought), np.bool_)
+    at = found_in(known, sought)
+    new = at < 0
     found.level[at[~new]] = np.minimum(found.level[at[~new]], level[~new])
     return merge([found, weighed(every.take(kept[new]), level[new])])
 

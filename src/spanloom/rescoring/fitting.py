@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from spanloom.document import Batch, Document
 from spanloom.features import FeatureSet, Sparse, build_index
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials, Singles
-from spanloom.learn import TrainingSet, adagrad
-from spanloom.learn.folds import FEW, cross_fit, deal
+from spanloom.learn import TrainingSet
+from spanloom.learn.folds import FEW, deal
+from spanloom.learn.held_out import Held, HeldOut, of_folds
 from spanloom.learn.platt import UNSCALED
 from spanloom.learn.subsets import subset
 from spanloom.learn.target import PIECE_TOKENS, tokens_of
@@ -32,7 +33,7 @@ from spanloom.rescoring.parts import HeldOutParts, PairedParts
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served, texts
-from spanloom.scoring import role_scores
+from spanloom.scoring import Weights
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
@@ -40,7 +41,6 @@ if TYPE_CHECKING:  # imported where names of vocabularies are given
     from spanloom.rescoring.concept_lookup import ConceptLookup
     from spanloom.rescoring.listed import ListedIn, ListedNames
 
-R = TypeVar("R")
 FOLDS: Final = 3
 FEWEST: Final = 100  # training mentions, below which there is no second stage
 LAMBDAS: Final = (8.0, 16.0, 32.0)
@@ -63,7 +63,7 @@ class FirstStage(NamedTuple):
         model: trained.
         data: the corpus.
         edges: its gold structures, (T, K, D).
-        l2, epochs, rate, seed: of its training.
+        training: how it was trained.
         reading: of overlapping mentions.
         f1: on development data.
     """
@@ -71,10 +71,7 @@ class FirstStage(NamedTuple):
     model: LinearModel
     data: TrainingSet
     edges: Edges
-    l2: float
-    epochs: int
-    rate: float
-    seed: int
+    training: Held
     reading: str
     f1: float
 
@@ -101,52 +98,6 @@ def sampled(
     return first._replace(data=data, edges=edges), own, Gold(own, first.model.types, headless)
 
 
-class HeldOutPart(NamedTuple):
-    """A fold of the training data as a first stage sees it that was trained on the others.
-
-    Args:
-        model: that one.
-        sentences, tokens: numbers of the fold's sentences and tokens.
-        offsets: first token of each of these sentences, counted in the fold.
-        potentials: of these tokens.
-    """
-
-    model: LinearModel
-    sentences: Ints
-    offsets: Ints
-    tokens: Ints
-    potentials: Potentials
-
-
-def held_out(first: FirstStage, fold: Ints, use: Callable[[HeldOutPart], R], run: Executor = SERIAL) -> list[R]:
-    """Return something of each fold of the training data, by a first stage that was trained on the others.
-
-    Features that only the fold has keep the weight 0, as if they were not known.
-
-    Args:
-        first: the corpus.
-        fold: (N,) of each sentence that has gold mentions, or could have.
-        use: what is wanted of a fold.
-        run: runs folds side by side.
-    """
-
-    def fit(sentences: list[int]) -> LinearModel:
-        # raw sentences, which follow the annotated ones and are in no fold, are learned from in all of them
-        raw = np.arange(len(fold), len(first.data.offsets) - 1)
-        part = subset(first.data, first.edges, np.append(np.array(sentences, np.int64), raw))
-        weights = adagrad(part, l2=first.l2, epochs=first.epochs, rate=first.rate, seed=(first.seed, 1))
-        scorer = first.model.scorer.with_weights(weights)  # of rows: the corpus has all features of a row, or none
-        return replace(first.model, scorer=scorer)
-
-    def predict(model: LinearModel, sentences: list[int]) -> R:
-        own = np.array(sentences, np.int64)
-        offsets, tokens = tokens_of(first.data.offsets, own)
-        potentials = role_scores(first.data.matrix, model.scorer.weights, tokens)
-        return use(HeldOutPart(model, own, offsets, tokens, potentials))
-
-    return cross_fit(fold, fit, predict, run)
-
-
 def held_out_candidates(
     first: FirstStage, text: Words, fold: Ints, named: MentionTable | None = None, pairs: HeldOutParts | None = None,
     run: Executor = SERIAL,
@@ -162,7 +113,9 @@ def held_out_candidates(
         run: runs folds side by side.
     """
 
-    def use(part: HeldOutPart) -> CandidateMentions:
+    def use(weights: Weights, part: HeldOut) -> CandidateMentions:
+        # of rows: the corpus has all features of a row, or none
+        model = replace(first.model, scorer=first.model.scorer.with_weights(weights))
         own, names = part.sentences, None
         if named is not None:
             number = np.full(int(max(own.max(), named.sentence.max(initial=0))) + 1, -1)
@@ -170,12 +123,12 @@ def held_out_candidates(
             own_names = named.take(np.flatnonzero(number[named.sentence] >= 0))
             names = MentionTable(number[own_names.sentence], *own_names[1:])
         found = propose(
-            part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names,
+            model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names,
             pairs=None if pairs is None else pairs.take(own),
         )  # fmt: skip
         return found.renumbered(own)
 
-    return merge(held_out(first, fold, use, run))
+    return merge(of_folds(first.data, first.edges, fold, first.training, 1, use, run))
 
 
 class GoldMentions(Protocol):
@@ -298,7 +251,8 @@ def fit_rescorer(
         lookup=lookup,
     )
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
-    gaps = _fit_gaps(candidates, built.matrix, numbers, right, sizes, fold, table, rules, run)
+    rows, own = _Rows(built.matrix, numbers, right, sizes), fold[candidates.table.sentence]
+    gaps = _fit_gaps(rows, candidates, own, table, rules, run)
     if gaps is not None:
         blank = replace(blank, gapped=gaps.weights, gap_threshold=gaps.threshold)
     judge = _Judge(blank, development, first, run, candidates if crossed else None)
@@ -306,18 +260,10 @@ def fit_rescorer(
     for l2 in LAMBDAS:
         weights = fit_regression(built.matrix, numbers, right, sizes, l2, weights, run)
         if crossed:
-            own = fold[candidates.table.sentence]
-            odds = np.empty(len(candidates))
-            for number in np.unique(own).tolist():
-                held = own == number
-                part = parts[number] = fit_regression(
-                    _rows(built.matrix, ~held), numbers[~held], right[~held], sizes, l2, parts.get(number), run, _ROUGH
-                )
-                single = Regression(part.sparse / sizes, part.dense)
-                odds[held] = linear_scores(_rows(built.matrix, held), numbers[held], single, run)
+            odds = rows.odds_by_others(own, l2, run, parts)
             if gaps is not None:
                 odds[~candidates.table.contiguous] = gaps.odds
-        own_weights = Regression(weights.sparse / sizes, weights.dense)
+        own_weights = weights.single(sizes)
         odds = judge.odds(own_weights) if not crossed else odds
         tried.append((l2, own_weights, odds, *judge.tuned(odds)))
     l2, chosen, odds, threshold, after = max(tried, key=lambda one: one[4])
@@ -354,9 +300,8 @@ class _Gaps(NamedTuple):
 
 
 def _fit_gaps(
-    candidates: CandidateMentions, matrix: Sparse, numbers: Floats, right: NDArray[np.bool_], sizes: Singles,
-    fold: Ints, gold: MentionTable, rules: OverlapRules, run: Executor,
-) -> _Gaps | None:  # fmt: skip
+    rows: _Rows, candidates: CandidateMentions, fold: Ints, gold: MentionTable, rules: OverlapRules, run: Executor
+) -> _Gaps | None:
     """Fit weights and a threshold for candidates with gaps alone.
 
     They are few, most of them are wrong, and other features decide. The threshold that is best for all mentions finds
@@ -366,28 +311,18 @@ def _fit_gaps(
         ``None`` where fewer than `_FEWEST_GAPS` are right.
     """
     gapped = ~candidates.table.contiguous
-    if right[gapped].sum() < _FEWEST_GAPS:
+    own, table = rows.take(gapped), candidates.table.take(np.flatnonzero(gapped))
+    if own.right.sum() < _FEWEST_GAPS:
         return None
-    table, own = candidates.table.take(np.flatnonzero(gapped)), fold[candidates.table.sentence]
-    odds = np.empty(len(candidates))
-
-    def fit(rows: NDArray[np.bool_]) -> Regression:
-        found = fit_regression(
-            _rows(matrix, rows), numbers[rows], right[rows], sizes, _GAPS_LAMBDA, run=run, tolerance=_ROUGH
-        )
-        return Regression(found.sparse / sizes, found.dense)
-
-    for number in np.unique(own[gapped]).tolist():
-        held = gapped & (own == number)
-        odds[held] = linear_scores(_rows(matrix, held), numbers[held], fit(gapped & (own != number)), run)
-    odds, right_here, total = odds[gapped], right[gapped], int((~gold.contiguous).sum())
+    odds, total = own.odds_by_others(fold[gapped], _GAPS_LAMBDA, run), int((~gold.contiguous).sum())
     possible, conflicts = rules.possible(table), rules.conflicts(table)
 
     def f1(threshold: float) -> float:
         chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
-        return 2 * float(right_here[chosen].sum()) / max(1, int(chosen.sum()) + total)
+        return 2 * float(own.right[chosen].sum()) / max(1, int(chosen.sum()) + total)
 
-    return _Gaps(fit(gapped), _best_threshold(f1, total)[0], odds)
+    weights = fit_regression(*own, _GAPS_LAMBDA, run=run, tolerance=_ROUGH).single(own.sizes)
+    return _Gaps(weights, _best_threshold(f1, total)[0], odds)
 
 
 def _best_threshold(f1: Callable[[float], float], total: int) -> tuple[float, float]:
@@ -415,10 +350,44 @@ def _annotated(candidates: CandidateMentions, silent: NDArray[np.bool_] | None) 
     return np.ones(len(candidates), np.bool_) if silent is None else ~silent[table.sentence, table.kind]
 
 
-def _rows(matrix: Sparse, kept: NDArray[np.bool_]) -> Sparse:
-    """Return some rows of a matrix without dense columns."""
-    sizes = np.diff(matrix.offsets)
-    return Sparse(matrix.indices[np.repeat(kept, sizes)], np.append(0, sizes[kept].cumsum()))
+class _Rows(NamedTuple):
+    """What regressions are fitted to: C candidates.
+
+    Args:
+        matrix: (C, F), without dense columns.
+        numbers: (C, D).
+        right: (C,) the answers.
+        sizes: (F,) how many features share each weight.
+    """
+
+    matrix: Sparse
+    numbers: Floats
+    right: NDArray[np.bool_]
+    sizes: Singles
+
+    def take(self, kept: NDArray[np.bool_]) -> _Rows:
+        """Return some candidates."""
+        sizes = np.diff(self.matrix.offsets)
+        matrix = Sparse(self.matrix.indices[np.repeat(kept, sizes)], np.append(0, sizes[kept].cumsum()))
+        return _Rows(matrix, self.numbers[kept], self.right[kept], self.sizes)
+
+    def odds_by_others(
+        self, fold: Ints, l2: float, run: Executor, parts: dict[int, Regression] | None = None
+    ) -> Floats:
+        """Return the log-odds of candidates by regressions that are fitted to the other folds, (C,).
+
+        Args:
+            fold: (C,) of each.
+            l2: lambda.
+            run: how pieces of the work are run.
+            parts: of each fold the regression to begin with, which becomes the fitted one.
+        """
+        odds, parts = np.empty(len(fold)), {} if parts is None else parts
+        for number in np.unique(fold).tolist():
+            own, others = self.take(fold == number), self.take(fold != number)
+            parts[number] = fit_regression(*others, l2, parts.get(number), run, _ROUGH)
+            odds[fold == number] = linear_scores(own.matrix, own.numbers, parts[number].single(self.sizes), run)
+        return odds
 
 
 class RescoringDevelopment(NamedTuple):

@@ -19,6 +19,7 @@ from spanloom.errors import ModelError
 from spanloom.hashing import Slots, UInt64, find_numbers, mixed
 from spanloom.hypergraph import Ints
 from spanloom.modelfile import Array, ModelPart
+from spanloom.sparse import found_in
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate, no_heads
 from spanloom.vocabulary.folding import CLOSE, LOOSE
@@ -178,11 +179,8 @@ class ListedIn:
         """
         found = self.names.linked[table.kind].astype(np.int64)
         for degree, value, names in ((LOOSE, 2, self.names.loose), (CLOSE, 3, self.names.close)):
-            if len(names):
-                keys = self.keys(table, degree)
-                sought = mixed(0, keys, table.kind)
-                at = np.minimum(np.searchsorted(names, sought), len(names) - 1)
-                found[(names[at] == sought) & (keys != 0)] = value
+            keys = self.keys(table, degree)
+            found[(found_in(names, mixed(0, keys, table.kind)) >= 0) & (keys != 0)] = value
         return found
 
     def table(self) -> MentionTable:

@@ -33,6 +33,10 @@ class Regression(NamedTuple):
         """Return weights that are all 0."""
         return cls(np.zeros(features, np.float32), np.zeros(numbers, np.float32))
 
+    def single(self, group_sizes: Singles) -> Regression:
+        """Return the weights of single features, where those of a row, shared by so many, are the sums of theirs."""
+        return Regression(self.sparse / group_sizes, self.dense)
+
 
 def linear_scores(matrix: Sparse, numbers: Floats, weights: Regression, run: Executor = SERIAL) -> Floats:
     """Return the score of each of C rows, (C,).

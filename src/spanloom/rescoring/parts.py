@@ -23,6 +23,7 @@ from spanloom.hypergraph import Floats, Ints, Singles
 from spanloom.modelfile import ModelPart
 from spanloom.native import Kernel
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Words
+from spanloom.sparse import found_in
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate, no_heads
 
@@ -132,8 +133,8 @@ class PairedParts:
         return found
 
     def _numbers(self, text: Words) -> Ints:
-        at = np.minimum(np.searchsorted(self.words, text.words), len(self.words) - 1)
-        return np.where(self.words[at] == text.words, at, len(self.words))
+        at = found_in(self.words, text.words)
+        return np.where(at < 0, len(self.words), at)
 
     @cached_property
     def _shapes(self) -> tuple[Ints, Floats]:

@@ -266,9 +266,8 @@ class Rescorer:
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, without the rules, which are the model's."""
         values = _Rescorer(**vars(self))
-        parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
-        parts |= {} if self.listed is None else {"listed": self.listed.to_part()}
-        parts |= {} if self.pairs is None else {"pairs": self.pairs.to_part()}
+        held: dict[str, Any] = {"index": self.index, "seen": self.seen, "listed": self.listed, "pairs": self.pairs}
+        parts = {name: one.to_part() for name, one in held.items() if one is not None}
         arrays = {"odds": self.weights.dense}
         arrays |= {} if self.gapped is None else {"gap_odds": self.gapped.dense}
         if self.scales is not None:

@@ -11,7 +11,7 @@ from spanloom.scoring import encoder, onnx
 
 _ENCODER: Final = "encoder"
 _ONNX: Final = "onnx"
-ENCODED: Final = (_ENCODER, _ONNX)
+ENCODED: Final[tuple[str, ...]] = (_ENCODER, _ONNX)
 """Names of these parts, of which a part of a model has one, or none."""
 
 

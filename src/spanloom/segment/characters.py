@@ -20,7 +20,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataError, clip
 from spanloom.hypergraph import Ints
 from spanloom.structures import MentionTable
-from spanloom.structures.base import contiguous_table
+from spanloom.structures.base import placed_table
 from spanloom.text import Phrases, prepare
 from spanloom.text.characters import IGNORED, MARKS
 
@@ -152,9 +152,7 @@ def words_at(batch: Batch, begins: Bools) -> MentionTable:
     """The words that begin at (T,) characters."""
     first = np.flatnonzero(begins)
     end = np.append(first[1:], len(begins))[: len(first)]
-    sentence = np.searchsorted(batch.sentences, first, side="right") - 1
-    base = batch.sentences[sentence]
-    return contiguous_table(sentence, np.zeros(len(first), np.int64), first - base, end - base)
+    return placed_table(batch.sentences, np.zeros(len(first), np.int64), first, end)
 
 
 def positions_of(batch: Batch) -> list[Ints]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
-from spanloom.document import Batch, Mention, Span
-from spanloom.errors import UsageError
+from spanloom.document import Mention, Span
 from spanloom.hypergraph import Edges
 from spanloom.hypergraph.constrain import rivals
-from spanloom.model.explain import contributions
+from spanloom.model.explain import check_type, contributions, unheld
 from spanloom.scoring.explanation import Explanation
 from spanloom.segment.chains import read_labels
 from spanloom.segment.characters import Characters
@@ -24,6 +24,8 @@ from spanloom.segment.placing import placed, requested_table
 from spanloom.segment.second import Rescored
 from spanloom.structures import MentionTable
 from spanloom.structures.product import MENTION_CHAIN
+
+_EXPECTED: Final = "expected one span of a sentence, of words that may be a mention"
 
 
 class SegmenterExplainer:
@@ -50,12 +52,13 @@ class SegmenterExplainer:
         if mentions is None:
             [document] = placed(self._characters.batch, self._decoded, None, self._model.types, 0.0)
             mentions = document.mentions
-        queried, held = requested_table(self._asking(mentions), self._model.types)
+        batch = self._characters.batch
+        asking = replace(batch, documents=(batch.documents[0].copy(mentions=list(mentions)),))
+        queried, held = requested_table(asking, self._model.types)
         for mention, known in zip(mentions, held.tolist(), strict=True):
-            if mention.type not in self._model.types:
-                raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(self._model.types)}")
+            check_type(mention, self._model.types)
             if not known:
-                raise _refused(mention)
+                raise unheld(mention, _EXPECTED)
         marginals = self._decoded.probabilities(queried, words=False, calibrated=False)
         scores = self._decoded.probabilities(queried, words=False)
         rows = enumerate(zip(mentions, scores.tolist(), marginals.tolist(), strict=True))
@@ -64,10 +67,6 @@ class SegmenterExplainer:
             for i, (mention, score, marginal) in rows
         ]
 
-    def _asking(self, mentions: Sequence[Mention]) -> Batch:
-        batch = self._characters.batch
-        return replace(batch, documents=(batch.documents[0].copy(mentions=list(mentions)),))
-
     def _explain(self, mention: Mention, marginal: float, queried: MentionTable) -> Explanation:
         model, [sentence] = self._side.model, queried.sentence.tolist()
         begin, stop = self._characters.offsets[sentence : sentence + 2].tolist()
@@ -75,7 +74,7 @@ class SegmenterExplainer:
         paths = model.structure.paths(self._side.numbered(queried), model.types)
         best = rivals(model.engine, potentials, paths)
         if not np.isfinite(best.score[0]):
-            raise _refused(mention)
+            raise unheld(mention, _EXPECTED)
         parts = contributions(model, self._document, best.edges, potentials, begin)
         winner, runner_up = (self._read(edges, begin) for edges in best.edges)
         found = Explanation(
@@ -97,9 +96,3 @@ class SegmenterExplainer:
             Mention(self._model.types[kind], (Span(start, end),))
             for start, end, kind in zip(starts, ends, kinds, strict=True)
         )
-
-
-def _refused(mention: Mention) -> UsageError:
-    place = ", ".join(f"{start}-{end}" for start, end in mention.spans)
-    expected = "one span of a sentence, of words that may be a mention"
-    return UsageError(f"the model cannot hold the mention at characters {place}: expected {expected}")

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom.document import Batch, Document
-from spanloom.hypergraph import Ints
 from spanloom.model.corpus import CROSSES_SENTENCES, CUTS_TOKEN, Gold, Lost
-from spanloom.segment.characters import Bools, Characters, split, word_starts, words_at
+from spanloom.segment.characters import Characters, split, word_starts, words_at
 from spanloom.segment.constraints import WHOLE_WORDS, parse
 from spanloom.structures import MentionTable
 from spanloom.structures.product import WORD_CHAIN, Constraint, Labels, Product
@@ -55,7 +54,12 @@ def gold_labels(
     gold = Gold(Batch.of(batch.batch.documents), types)
     lost = [Lost(item.document, item.mention, item.text, _REASONS.get(item.reason, item.reason)) for item in gold.lost]
     product = Product(tuple(map(parse, WHOLE_WORDS) if constraints is None else constraints))
-    table = _in_characters(gold.table, begins, batch.offsets)
+    table, offsets = gold.table, batch.offsets
+    starts = np.append(np.flatnonzero(begins), len(begins))
+    base = np.repeat(table.sentence, np.diff(table.ptr))
+    word = np.searchsorted(starts, offsets)[base]  # the first one of each range's sentence
+    first, end = (starts[word + places] - offsets[base] for places in (table.first, table.end))
+    table = MentionTable(table.sentence, table.kind, table.ptr, first, end, table.heads)
     mentions, reasons = product.beside(words, table, batch.offsets, types)
     rows = [
         Lost(d.id, mention, mention.text(d.text), reasons[i])
@@ -63,13 +67,3 @@ def gold_labels(
         if i in reasons
     ]
     return GoldLabels(batch, Labels(words, mentions), (*lost, *rows), gold.total)
-
-
-def _in_characters(table: MentionTable, begins: Bools, offsets: Ints) -> MentionTable:
-    """Mentions counted in words, counted in characters."""
-    starts = np.append(np.flatnonzero(begins), len(begins))
-    words = np.searchsorted(starts, offsets)  # the first word of each sentence
-    base = np.repeat(table.sentence, np.diff(table.ptr))
-    first = starts[words[base] + table.first] - offsets[base]
-    end = starts[words[base] + table.end] - offsets[base]
-    return MentionTable(table.sentence, table.kind, table.ptr, first, end, table.heads)

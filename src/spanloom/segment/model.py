@@ -36,7 +36,8 @@ from spanloom.text import Phrases
 METHODS: Final = ("independent", "incremental", "joint_labels", "dual", "exact")
 SHARING: Final = ("independent", "dual", "exact")
 """The methods that decode with the same two chains."""
-WORD_COLUMN, MENTION_COLUMN = "word_tag", "mention_tag"
+WORD_COLUMN: Final = "word_tag"
+MENTION_COLUMN: Final = "mention_tag"
 PENALTIES: Final = tuple(step / 4 for step in range(-5, 10))  # that are tried as joint penalty
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from spanloom.document.span import join_spans
 from spanloom.hypergraph import Floats, Ints
 from spanloom.model.corpus import place
 from spanloom.segment.characters import Bools, place_words, positions_of
-from spanloom.segment.dual import Solution
 from spanloom.segment.model import Decoded
 from spanloom.structures import MentionTable
 from spanloom.structures.base import contiguous_table
@@ -35,7 +33,13 @@ def placed(
     for i, (document, (tokens, bounds)) in enumerate(zip(marked, words, strict=True)):
         meta = document.meta
         if decoded.solution is not None:
-            meta = {**meta, "dual": _certificate(decoded.solution, batch.firsts[i], batch.firsts[i + 1])}
+            solution, own = decoded.solution, slice(*batch.firsts[i : i + 2].tolist())
+            dual = {
+                "optimal": solution.optimal[own].tolist(),
+                "gap": [round(gap, 6) for gap in solution.gap[own].tolist()],
+                "iterations": solution.iterations[own].tolist(),
+            }
+            meta = {**meta, "dual": dual}
         yield document.copy(tokens=tokens, sentences=bounds, meta=meta)
 
 
@@ -73,11 +77,3 @@ def _row(
     if (positions[first], positions[last]) != (spans[0].start, spans[0].end - 1) or last >= end:
         return None
     return sentence, types.index(mention.type), first - start, last + 1 - start
-
-
-def _certificate(solution: Solution, first: int, end: int) -> dict[str, list[Any]]:
-    return {
-        "optimal": solution.optimal[first:end].tolist(),
-        "gap": [round(gap, 6) for gap in solution.gap[first:end].tolist()],
-        "iterations": solution.iterations[first:end].tolist(),
-    }

@@ -14,7 +14,7 @@ from spanloom.errors import plural
 from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
-from spanloom.model.report import CompactReport, EncoderReport, PassReport, RescoringReport, lost_lines
+from spanloom.model.report import CompactReport, EncoderReport, PassReport, RescoringReport, lost_lines, part_lines
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
@@ -103,18 +103,14 @@ class SegmenterReport:
             yield f"{rows} of weights, {chains}, {plural(self.steps, 'step')}"
         else:
             yield from self.encoder.lines("character")
-        if self.passes is not None:
-            yield from self.passes.lines()
+        yield from part_lines(self.passes)
         for name, chain in self.chains.items():
             how = f"lambda {chain.l2:g}"
             if self.encoder is not None:
                 how = f"the best of {len(chain.history)} passes is pass {chain.steps}"
             yield (f"  {name}: {how}, mention penalty {chain.penalty:.2f}, development F1 {100 * chain.dev_f1:.1f}")
         yield from lost_lines(self.lost, lost, every=True)
-        for part in (self.rescoring, self.calibration, self.compact, self.concepts):
-            yield from () if part is None else part.lines()
-        for name, quality in (self.attributes or {}).items():
-            yield f"attribute {name}: cross-validated {quality}"
+        yield from part_lines(self.rescoring, self.calibration, self.compact, self.concepts, attributes=self.attributes)
         yield f"development F1 {100 * self.dev_words_f1:.1f} of words, {100 * self.dev_f1:.1f} of mentions"
 
 

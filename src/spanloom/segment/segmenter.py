@@ -28,18 +28,16 @@ from spanloom.formats.inputs import (
     requested_mentions,
 )
 from spanloom.learn import Listener, Progress
-from spanloom.learn.platt import Scalings
-from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
+from spanloom.model.calibration import answered, fit_scalings
 from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Lost, Notice
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import of_structures
 from spanloom.model.stages import Stage, Staged, explained, learn_stages, run_stages
 from spanloom.model.store import near_encoder, shared_of
 from spanloom.model.strongest import Strongest, names_from
-from spanloom.model.structured import AnyModel
+from spanloom.model.structured import AnyModel, of_structures
 from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
@@ -198,7 +196,11 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         for each, names in zip(trained, chain_names(trained), strict=True):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
-        scalings, checked = _calibrate(model, ready.dev, ready.gold_dev.batch.batch, tuning, decoded, run)
+        characters = ready.gold_dev.batch.batch
+        predicted = list(placed(characters, decoded, decoded.chances(decoded.mentions, run), types, 0.0))
+        wrong = np.zeros(len(characters.sentences) - 1, np.bool_)
+        wrong[differing(decoded.labels, tuning.labels, characters.sentences)] = True
+        scalings, checked = fit_scalings(ready.dev, predicted, decoded.log_answers(), wrong=wrong)
         self.model_ = model if second is not None else replace(model, scalings=scalings)
         self.second_ = None if second is None else replace(second, scalings=scalings)
         report = make_report(ready.train, ready.gold, tuning, decoded, trained, checked)
@@ -461,23 +463,3 @@ def load_segmenter(path: str | Path) -> Segmenter:
         ModelError: the folder holds no segmenter, or a damaged one, or one of another format.
     """
     return modelfile.load(Segmenter, path)
-
-
-def _calibrate(
-    model: SegmenterModel, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, run: Executor
-) -> tuple[Scalings, CalibrationReport]:
-    """Return maps of probabilities that are fitted to development data: see `spanloom.model.calibration`.
-
-    Args:
-        model: trained, with penalties.
-        documents: with gold words and mentions.
-        batch: their characters.
-        dev: the same with gold tags.
-        decoded: the output of the method for them.
-        run: how pieces of the work are run; the result does not depend on it.
-    """
-    chances = decoded.chances(decoded.mentions, run)
-    predicted = list(placed(batch, decoded, chances, model.types, 0.0))
-    wrong = np.zeros(len(batch.sentences) - 1, np.bool_)
-    wrong[differing(decoded.labels, dev.labels, batch.sentences)] = True
-    return fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)

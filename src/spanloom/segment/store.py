@@ -25,7 +25,6 @@ from spanloom.segment.constraints import constraints_of
 from spanloom.segment.feature_sets import phrases_of
 from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, SegmenterModel
 from spanloom.segment.report import SegmenterReport
-from spanloom.text import Phrases
 
 _LAYOUTS = (((WORDS, MENTIONS),), ((PAIRS,),), ((WORDS, MENTIONS), (WORDS,), (MENTIONS,)))  # the chains of each part
 _SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see of the other's output
@@ -98,8 +97,13 @@ def model_of(part: ModelPart, values: SegmenterValues, shared: ColumnResources) 
     if _DICTIONARIES in part.parts:
         lists = unpacked(part.part(_DICTIONARIES).array("phrases", np.uint8, None))
         phrases = phrases_of([(text, label) for label, texts in lists.items() for text in texts])
-    for number, each in enumerate(parts):
-        _check_columns(each, number, phrases, "first_pass" in part.parts)
+    given = {*COLUMNS, *(PASS_COLUMNS if "first_pass" in part.parts else ())} - (
+        {"dictionary"} if phrases is None else set()
+    )
+    for number, each in enumerate(parts):  # a later one may read the output of the other chain of the first
+        known = {*given, *_SEEN[number]}
+        if unknown := set(each.scorer.needs) - known:
+            raise ModelError(f"its templates name the column {min(unknown)!r}, expected {', '.join(sorted(known))}")
     return SegmenterModel(types, constraints, parts, phrases, values.joint_penalty, values.scalings)
 
 
@@ -133,12 +137,3 @@ def _encoded(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Taggi
         own, penalty = SectionScorer(scorer, section), part.part(name).read(_Chain).penalty
         models[name] = StructuredModel(structure, types, SubgraphEngine(template), own, penalty)
     return Chains(scorer, models)
-
-
-def _check_columns(part: Chains, number: int, phrases: Phrases | None, passes: bool) -> None:
-    """A part may read the columns of characters, and a later one the output of the other chain of the first."""
-    known = {*COLUMNS, *_SEEN[number]} - ({"dictionary"} if phrases is None else set())
-    known |= set(PASS_COLUMNS) if passes else set()
-    unknown = set(part.scorer.needs) - known
-    if unknown:
-        raise ModelError(f"its templates name the column {min(unknown)!r}, expected {', '.join(sorted(known))}")

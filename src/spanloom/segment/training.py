@@ -12,7 +12,7 @@ from spanloom.errors import DataError
 from spanloom.features import FeatureSet, Sparse
 from spanloom.files.scratch import FolderScratch
 from spanloom.hypergraph import Edges
-from spanloom.learn import Chosen, EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
+from spanloom.learn import Chosen, Fit, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import cross_fit, deal
 from spanloom.model.development import Development, HeldOut, trained
 from spanloom.model.parameters import lambdas
@@ -21,7 +21,6 @@ from spanloom.model.strongest import Strongest, strongest_features
 from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
 from spanloom.model.work import IN_MEMORY, Room
 from spanloom.parallel import Executor
-from spanloom.scoring import LinearScorer, Weights
 from spanloom.segment import encoding
 from spanloom.segment.chains import MENTIONS, WORDS, Chains, Tagging, read_labels, write_labels
 from spanloom.segment.corpus import Corpus
@@ -128,14 +127,13 @@ def train_chains(
     trainings: dict[str, Training] = {}
     models: dict[str, LinearModel] = {}
     for name, tagging in taggings.items():
-        scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
-        models[name] = tagger = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, scorer)
+        models[name] = tagger = StructuredModel.untrained(
+            tagging.structure, "subgraphs", tagging.types, features, built.index
+        )
         edges = write_labels(tagging, train.labels, offsets)
         if isinstance(scratch, FolderScratch):
             edges = scratch.written(f"{name}-edges", edges)
-        target = EdgeTarget(tagger.engine, offsets, edges, scratch, f"{name}-")
-        sizes = built.index.group_sizes
-        data = TrainingSet(tagger.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
+        data = TrainingSet.of_edges(tagger.engine, built, offsets, edges, scratch, f"{name}-")
         # All weights whose sum a tag scores take a step at once; together they are to take one.
         rate = parameters.rate / max(len(edge.roles) for edge in tagger.engine.template.edges)
         trainings[name] = Training(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import Edges, Ints, Paths, Template
-from spanloom.sparse import ascending
+from spanloom.sparse import ascending, gathered
 
 TokenMention = tuple[int, int, tuple[tuple[int, int], ...]]  # sentence, type, ranges of tokens in the sentence
 NO_HEAD = (-1, -1)
@@ -83,12 +83,10 @@ class MentionTable(NamedTuple):
 
     def take(self, rows: NDArray[np.bool_] | Ints) -> MentionTable:
         """Return some of the mentions: those of a mask, or those of these numbers, in their order."""
-        kept = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        kept: Ints = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64, copy=False)
         ptr, ranges = np.arange(len(kept) + 1), kept
         if len(self.first) > len(self):  # some have several
-            size = np.diff(self.ptr)[kept]
-            ptr = np.append(0, size.cumsum())
-            ranges = np.arange(ptr[-1]) + np.repeat(self.ptr[kept] - ptr[:-1], size)
+            ranges, ptr = gathered(self.ptr, kept)
         return MentionTable(
             self.sentence[kept], self.kind[kept], ptr, self.first[ranges], self.end[ranges], self.heads[kept]
         )
@@ -130,6 +128,19 @@ def no_heads(mentions: int) -> Ints:
 def contiguous_table(sentence: Ints, kind: Ints, first: Ints, end: Ints) -> MentionTable:
     """Mentions of one range each, without heads; the arguments are those of `MentionTable`."""
     return MentionTable(sentence, kind, np.arange(len(sentence) + 1), first, end, no_heads(len(sentence)))
+
+
+def placed_table(offsets: Ints, kind: Ints, first: Ints, end: Ints) -> MentionTable:
+    """Mentions of one range each, whose tokens are counted in the batch, without heads.
+
+    Args:
+        offsets: (N + 1,) first token of each sentence.
+        kind: (M,) the type's number.
+        first, end: (M,) tokens, half-open.
+    """
+    sentence = np.searchsorted(offsets, first, side="right") - 1
+    base = offsets[sentence]
+    return contiguous_table(sentence, kind, first - base, end - base)
 
 
 class Encoded(NamedTuple):

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
-from spanloom.structures.base import Encoded, MentionTable, Structure, check_covered, contiguous_table, drop_gaps
+from spanloom.sparse import places_of
+from spanloom.structures.base import Encoded, MentionTable, Structure, check_covered, drop_gaps, placed_table
 
 OVERLAP = "it overlaps a longer one, and a chain holds no overlaps"
 
@@ -186,7 +187,7 @@ class FlatChain(Chain):
         start, length = offsets[whole.sentence] + whole.first, whole.end - whole.first
         before, inner, last = self.spelled(whole).T
         tags = np.full(int(offsets[-1]), -1)
-        tags[np.repeat(start - np.cumsum(length) + length, length) + np.arange(length.sum())] = np.repeat(inner, length)
+        tags[places_of(start, length)[0]] = np.repeat(inner, length)
         tags[start], tags[start + length - 1] = before, last
         if self.covers:
             check_covered(tags >= 0, offsets, self.name)
@@ -214,9 +215,7 @@ class FlatChain(Chain):
             for some in (alphabet.first, alphabet.inner)
         )
         starts, ends = np.flatnonzero(first), np.flatnonzero((letters >= 0) & (last | ~np.append(inner[1:], False)))
-        sentence = np.searchsorted(offsets, starts, side="right") - 1
-        shift = offsets[sentence]
-        return contiguous_table(sentence, kind[starts], starts - shift, ends + 1 - shift)
+        return placed_table(offsets, kind[starts], starts, ends + 1)
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: the mention's tags, and that it ends where it does."""

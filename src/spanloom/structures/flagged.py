@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import ENGINES, Edges, Ints, Paths, Template
 from spanloom.native import Kernel
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure, drop_gaps
+from spanloom.structures.chain import borders
 from spanloom.structures.strands.graph import Strand, draw
 from spanloom.structures.strands.pieces import END, STAY, component_pieces
 from spanloom.structures.strands.reading import crowded, ranges, read
@@ -61,8 +62,7 @@ class Flagged(Structure):
         """As `Structure.encode`; mentions with gaps are lost."""
         whole, lost = drop_gaps(mentions)
         found = boundaries(whole, offsets, len(types))
-        first = np.zeros(len(found.start), bool)
-        first[offsets[:-1][np.diff(offsets) > 0]] = True
+        first, _ = borders(offsets)
         edges = np.full((*found.start.shape, depth(self)), -1, np.int16)
         self.fill(found, found.go_on | found.end, first, edges)
         return Encoded(edges, lost)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
-from spanloom.structures.base import Encoded, MentionTable, Structure, check_number, contiguous_table, drop_gaps
+from spanloom.structures.base import Encoded, MentionTable, Structure, check_number, drop_gaps, placed_table
 from spanloom.structures.chain import OVERLAP, borders
 
 SURFACES = 6  # tokens of the longest segment whose surface is a feature
@@ -140,9 +140,7 @@ class SemiMarkov(Structure):
         table = self._table(types)
         begins = table.begins[edges[:, 0]].max(1)
         starts, ends = np.flatnonzero(begins >= 0), np.flatnonzero(table.ends[edges[:, 0]].any(1))
-        sentence = np.searchsorted(offsets, starts, side="right") - 1
-        shift = offsets[sentence]
-        return contiguous_table(sentence, begins[starts], starts - shift, ends + 1 - shift)
+        return placed_table(offsets, begins[starts], starts, ends + 1)
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: one segment from the mention's first token to its last."""

@@ -23,7 +23,7 @@ from spanloom.structures.base import (
 )
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, SevenTagRuns, find_runs, number, read_all, read_enough
-from spanloom.structures.strands.pieces import STAY, component_pieces, stretches
+from spanloom.structures.strands.pieces import STAY, component_pieces, paths_of, stretches
 
 OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
 
@@ -130,18 +130,12 @@ class SevenTag(Chain):
         """
         pieces = component_pieces(mentions)
         parts = stretches(pieces)
-        kept = parts.size > 0
         gaps = np.diff(mentions.ptr) > 1
         base = (mentions.kind * 2 + gaps)[pieces.mention]
         row = 1 + (base[:, None] * 2 + parts.first) * 2 + (parts.link != STAY)
         row[pieces.position % 2 == 1] = 0
-        begin = np.searchsorted(pieces.mention, np.arange(len(mentions) + 1))
-        run_ptr = np.append(0, kept.sum(1).cumsum())[begin]
-        start = mentions.first[mentions.ptr[:-1]]
-        return Paths(
-            mentions.sentence, np.zeros_like(mentions.kind), start, run_ptr, row[kept], parts.size[kept],
-            _allowed(self, tuple(types)),
-        )  # fmt: skip
+        allowed = _allowed(self, tuple(types))
+        return paths_of(mentions, np.zeros_like(mentions.kind), pieces, row, parts.size, allowed)
 
 
 def _mixed(mentions: MentionTable, candidates: Sequence[int], offsets: Ints) -> list[int]:

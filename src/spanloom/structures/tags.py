@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Edges, Ints, Paths
-from spanloom.structures.base import Encoded, MentionTable, check_covered, contiguous_table
+from spanloom.structures.base import Encoded, MentionTable, check_covered, placed_table
 from spanloom.structures.chain import Chain, picking
 
 _LONG = "it holds several tokens, and a tag is of one"
@@ -72,9 +72,7 @@ class Tags(Chain):
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`: a mention for each token."""
         every = np.arange(len(edges))
-        sentence = np.searchsorted(offsets, every, side="right") - 1
-        first = every - offsets[sentence]
-        return contiguous_table(sentence, self.read_tags(edges, types), first, first + 1)
+        return placed_table(offsets, self.read_tags(edges, types), every, every + 1)
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
         """As `Structure.paths`: the tag."""

@@ -15,14 +15,14 @@ from spanloom.errors import DataError, ModelError, UsageError, plural
 from spanloom.features import FeatureSet
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.hypergraph import Ints
-from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
+from spanloom.learn import Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import hold_out
 from spanloom.model.choices import ExecutorName
 from spanloom.model.corpus import by_sentence, number_of_texts
 from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import CompactReport
+from spanloom.model.report import CompactReport, part_lines
 from spanloom.model.resources import Sources
 from spanloom.model.spool import line_of
 from spanloom.model.store import Estimated, features_of, model_of, model_part, shared_of, shared_part
@@ -30,7 +30,7 @@ from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.work import BLOCK, IN_MEMORY, Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart, load
 from spanloom.parallel import Executor, threads
-from spanloom.scoring import LinearScorer, Weights, role_scores
+from spanloom.scoring import Weights, role_scores
 from spanloom.structures import Tags
 from spanloom.tag.parameters import TaggerParameters
 from spanloom.text import prepare, prepare_all
@@ -71,7 +71,7 @@ class TaggerReport:
         yield f"trained on {seen}, {plural(tags, 'tag')}"
         yield f"{plural(self.rows, 'row')} of weights, {plural(self.steps, 'step')}"
         yield f"development accuracy {100 * self.accuracy:.2f} on {plural(self.development, 'token')}"
-        yield from () if self.compact is None else self.compact.lines()
+        yield from part_lines(self.compact)
 
 
 class _Described(Estimated):
@@ -158,13 +158,9 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         features = self._sources.feature_set(train, held)
         room = IN_MEMORY if work is None else work
         built, scratch = room.built(features, known, self.min_count, run), room.scratch
-        model = StructuredModel.build(
-            TAGS, "subgraphs", tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
-        )
+        model = StructuredModel.untrained(TAGS, "subgraphs", tags, features, built.index)
         edges = TAGS.write_tags(numbers, offsets, tags)
-        target = EdgeTarget(model.engine, offsets, edges, scratch)
-        sizes = built.index.group_sizes
-        data = TrainingSet(model.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
+        data = TrainingSet.of_edges(model.engine, built, offsets, edges, scratch)
         training = Training(
             data=data, judge=_Accuracy(Batch.of(held), gold_tags, model, run), optimizer=self.optimizer,
             epochs=self.epochs, iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run,

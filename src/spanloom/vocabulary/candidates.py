@@ -14,13 +14,13 @@ from rapidfuzz.process import cdist
 from spanloom.errors import UsageError
 from spanloom.hashing import code_points, intern, numbered
 from spanloom.native import Kernel
-from spanloom.sparse import changes, row_offsets
+from spanloom.sparse import changes, places_of, row_offsets
 from spanloom.vocabulary.cosine import CosineIndex, Nearest, TermWeights, Vectors
 from spanloom.vocabulary.folding import pieces, text_form, text_keys
-from spanloom.vocabulary.key_table import KeyTable
+from spanloom.vocabulary.key_table import KeyTable, damaged
 from spanloom.vocabulary.lexicon import CLOSE, KEPT, LOOSE, Hits, Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory
-from spanloom.vocabulary.store import Vocabulary, damaged, take_numbers
+from spanloom.vocabulary.store import Vocabulary, take_numbers
 
 EXACT, FOLDED, MEMORY, TRIGRAM, EDIT, LOOSELY = 1, 2, 4, 8, 16, 32
 
@@ -90,20 +90,19 @@ class CandidateFinder:
     ) -> None:
         kind = _check(method, k)
         if method not in vocabulary.indexes:
-            vocabulary.indexes[method] = _name_index(vocabulary, kind)
-        index = vocabulary.indexes[method]
-        self._set(vocabulary, memory, k, method, index)
-
-    def _set(
-        self, vocabulary: Vocabulary, memory: Memory | None, k: int, method: str, index: TextIndex | EditSearch
-    ) -> None:
+            names = vocabulary.names
+            vocabulary.indexes[method] = (
+                EditSearch(names, vocabulary.name_concept)
+                if kind is None
+                else TextIndex.build(names, lexicon_of(vocabulary), kind=kind)
+            )
         self.vocabulary, self.memory, self.k, self.method = vocabulary, memory, k, method
-        self._index = index
+        self._index: TextIndex | EditSearch = vocabulary.indexes[method]
         self._remembered = None
-        if memory is not None and isinstance(index, TextIndex) and method == "best":
+        if memory is not None and isinstance(self._index, TextIndex) and method == "best":
             rows = memory.rows
             self._remembered = TextIndex.build(
-                rows.texts, Lexicon.of_names(rows.texts, rows.concept), index.cosine.weights
+                rows.texts, Lexicon.of_names(rows.texts, rows.concept), self._index.cosine.weights
             )
 
     @property
@@ -113,9 +112,7 @@ class CandidateFinder:
 
     def with_memory(self, memory: Memory | None) -> CandidateFinder:
         """The same with another memory; the vocabulary's index is shared, so this is quick."""
-        made = CandidateFinder.__new__(CandidateFinder)
-        made._set(self.vocabulary, memory, self.k, self.method, self._index)
-        return made
+        return CandidateFinder(self.vocabulary, memory, k=self.k, method=self.method)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The index of the vocabulary's names, to be saved; the memory has arrays of its own."""
@@ -138,17 +135,11 @@ class CandidateFinder:
             ModelError: the arrays are not from `arrays` of a vocabulary of this size.
         """
         kind = _check(method, k)
-        if not arrays:  # they are made again
-            return cls(vocabulary, memory, k=k, method=method)
-        lexicon = Lexicon.from_arrays(arrays, _LEXICON, vocabulary.name_concept)
-        vocabulary.indexes[KEPT] = lexicon
-        made = cls.__new__(cls)
-        if kind is None:
-            index: TextIndex | EditSearch = _name_index(vocabulary, None)
-        else:
-            index = TextIndex.from_arrays(vocabulary.names, lexicon, kind, arrays)
-        made._set(vocabulary, memory, k, method, index)
-        return made
+        if arrays:  # else they are made again
+            lexicon = vocabulary.indexes[KEPT] = Lexicon.from_arrays(arrays, _LEXICON, vocabulary.name_concept)
+            if kind is not None:
+                vocabulary.indexes[method] = TextIndex.from_arrays(vocabulary.names, lexicon, kind, arrays)
+        return cls(vocabulary, memory, k=k, method=method)
 
     def find(self, texts: Sequence[str], expansions: Sequence[str | None] | None = None) -> Candidates:
         """The candidates of some mentions.
@@ -260,12 +251,6 @@ def _check(method: str, k: int) -> str | None:
     if method not in METHODS:
         raise UsageError(f"found the method {method!r}, expected one of {', '.join(METHODS)}")
     return METHODS[method]
-
-
-def _name_index(vocabulary: Vocabulary, kind: str | None) -> TextIndex | EditSearch:
-    if kind is None:
-        return EditSearch(vocabulary.names, vocabulary.name_concept)
-    return TextIndex.build(vocabulary.names, lexicon_of(vocabulary), kind=kind)
 
 
 def _owners(ptr: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -398,7 +383,7 @@ def join(
     # each query takes the rows of its texts
     first, end = (np.searchsorted(texts.text, text, side) for side in ("left", "right"))
     sizes = end - first
-    rows = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    rows: Any = places_of(first, sizes)[0]
     taken = FoundPairs(np.repeat(query, sizes), *(column[rows] for column in texts[1:]))
     return _top(_distinct(taken, one=True), queries, k)
 

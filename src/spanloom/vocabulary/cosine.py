@@ -10,6 +10,7 @@ words does not matter. Trigrams weigh log((M + 1) / n), where n of the M indexed
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 from spanloom.errors import UsageError
 from spanloom.hashing import hashes
 from spanloom.native import Kernel
-from spanloom.sparse import row_offsets
+from spanloom.sparse import found_in, row_offsets
 from spanloom.vocabulary.folding import FoldedPieces, fold_word
-from spanloom.vocabulary.key_table import take
-from spanloom.vocabulary.store import damaged, same_length, take_numbers, take_ptr
+from spanloom.vocabulary.key_table import damaged, take
+from spanloom.vocabulary.store import take_numbers, take_ptr
 
 _vectors, _nearest = Kernel("vectors"), Kernel("nearest")
 KINDS: Final = ("close", "both")
@@ -85,8 +86,7 @@ class TermWeights:
     def vectors(self, words: FoldedPieces) -> Vectors:
         """Texts as vectors; a feature that no name has counts in the length only."""
         codes, ptr, numbers, counts = self._count(words)
-        at = np.searchsorted(self.codes, codes)
-        known = np.where(np.append(self.codes, np.uint64(0))[at] == codes, at, -1)  # no code is 0
+        known = found_in(self.codes, codes)
         weights = np.append(self.weights, self.other)[known]
         values = (counts * weights[numbers]).astype(np.float32)
         owner = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
@@ -120,21 +120,14 @@ def word_features(words: Sequence[str], kind: str) -> tuple[NDArray[np.int64], N
     >>> "".join(chr(int(codes[2]) >> shift & 0x1FFFFF) for shift in (42, 21, 0)), ptr.tolist(), counts.tolist()[-2:]
     ('ren', [0, 14], [1.0, 2.0])
     """
-    texts: list[str] = []
-    owners: list[int] = []
-    whole: list[str] = []
-    whole_owners: list[int] = []
-    for number, word in enumerate(words):
-        close, loose = fold_word(word)
-        parts = close + loose if kind == "both" else close
-        texts += parts
-        owners += [number] * len(parts)
-        if kind == "both":
-            whole += loose
-            whole_owners += [number] * len(loose)
-    trigram_owners, codes = _trigrams(texts, np.array(owners, np.int64))
-    owner = np.concatenate([trigram_owners, np.array(whole_owners, np.int64)])
-    codes = np.concatenate([codes, hashes(whole) | _IS_WORD])
+    folded = list(map(fold_word, words))
+    parts = [close + loose if kind == "both" else close for close, loose in folded]
+    whole = [loose if kind == "both" else [] for _, loose in folded]
+    sizes = (np.array([len(one) for one in several], np.int64) for several in (parts, whole))
+    owners, whole_owners = (np.repeat(np.arange(len(words)), own) for own in sizes)
+    trigram_owners, codes = _trigrams(list(chain.from_iterable(parts)), owners)
+    owner = np.concatenate([trigram_owners, whole_owners])
+    codes = np.concatenate([codes, hashes(list(chain.from_iterable(whole))) | _IS_WORD])
     counts = np.ones(len(codes), np.float32)
     counts[len(trigram_owners) :] = WORD
     order = np.argsort(owner, kind="stable")
@@ -228,13 +221,10 @@ class CosineIndex:
         codes = take(arrays, "codes", np.uint64)
         if (codes[1:] <= codes[:-1]).any():
             raise damaged("codes", "is not ascending")
-        weights, other = (
-            same_length(arrays, "weights", np.float32, len(codes)),
-            same_length(arrays, "other", np.float32, 1),
-        )
+        weights, other = take(arrays, "weights", np.float32, len(codes)), take(arrays, "other", np.float32, 1)
         postings = take_numbers(arrays, "postings", np.int32, len(row_concept))
-        values = same_length(arrays, "values", np.float32, len(postings))
-        ptr = take_ptr(arrays, "ptr", len(codes), len(postings))
+        values = take(arrays, "values", np.float32, len(postings))
+        ptr = take_ptr(arrays, len(codes), len(postings))
         for name, numbers in (("weights", weights), ("other", other), ("values", values)):
             if not np.isfinite(numbers).all():
                 raise damaged(name, "holds numbers that are not finite")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import ModelError
-from spanloom.sparse import changes
+from spanloom.sparse import changes, found_in, places_of
 
 Keys = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -77,10 +77,7 @@ class KeyTable:
 
     def find(self, keys: Keys) -> Places:
         """The place of each key, -1 if it is not there."""
-        if not len(self.keys):
-            return np.full(len(keys), -1, np.int64)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
+        return found_in(self.keys, keys)
 
     def gather(self, places: Places) -> tuple[Places, NDArray[np.int32]]:
         """The values at some places, one after the other.
@@ -97,9 +94,8 @@ class KeyTable:
         ([0, 2, 2, 3], [1, 3, 2])
         """
         sizes = np.where(places >= 0, np.diff(self.ptr, append=self.ptr[-1:])[places], 0)
-        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        starts = np.repeat(self.ptr[places] - ptr[:-1], sizes)
-        return ptr, self.values[starts + np.arange(ptr[-1])]
+        rows, ptr = places_of(self.ptr[places], sizes)
+        return ptr, self.values[rows]
 
 
 # Many strings as two arrays, so that a vocabulary is saved and opened without a parser.
@@ -158,22 +154,30 @@ class Strings:
         try:
             text = raw.tobytes().decode()
         except UnicodeDecodeError as error:
-            raise _damaged(f"{name}.text", f"is not UTF-8 ({error.reason})") from None
+            raise damaged(f"{name}.text", f"is not UTF-8 ({error.reason})") from None
         return cls(text, take_bounds(arrays, f"{name}.ends", len(text)))
 
 
-def take(arrays: Mapping[str, Array], name: str, dtype: Any) -> Array:
+def take(arrays: Mapping[str, Array], name: str, dtype: Any, size: int | None = None) -> Array:
     """An array with one axis.
 
+    Args:
+        arrays: all of them.
+        name: of the array.
+        dtype: of its numbers.
+        size: how many there must be, if that is known.
+
     Raises:
-        ModelError: it is missing, or is of another kind.
+        ModelError: it is missing, is of another kind, or has another length.
     """
     array = arrays.get(name)
     if array is None:
-        raise _damaged(name, "is missing")
+        raise damaged(name, "is missing")
     if array.ndim != 1 or array.dtype != dtype:
         found = f"{array.dtype} with {array.ndim} axes"
-        raise _damaged(name, f"is {found}, expected {np.dtype(dtype)} with one")
+        raise damaged(name, f"is {found}, expected {np.dtype(dtype)} with one")
+    if size is not None and len(array) != size:
+        raise damaged(name, f"has {len(array)} entries, expected {size}")
     return array
 
 
@@ -186,9 +190,10 @@ def take_bounds(arrays: Mapping[str, Array], name: str, total: int) -> Int64s:
     ends = take(arrays, name, np.int64)
     whole = ends[-1] == total if len(ends) else total == 0
     if not whole or (len(ends) and ends[0] < 0) or (np.diff(ends) < 0).any():
-        raise _damaged(name, f"does not rise from 0 to {total}")
+        raise damaged(name, f"does not rise from 0 to {total}")
     return ends
 
 
-def _damaged(name: str, what: str) -> ModelError:
-    return ModelError(f"the vocabulary is damaged: {name!r} {what}; make it again from its source")
+def damaged(name: str, what: str) -> ModelError:
+    """The error for an array that cannot be used."""
+    return ModelError(f"the array {name!r} {what}: the index is damaged, or of another vocabulary; build it again")

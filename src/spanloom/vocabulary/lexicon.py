@@ -26,8 +26,8 @@ from spanloom.vocabulary.folding import (
     sums_of_words,
     text_keys,
 )
-from spanloom.vocabulary.key_table import KeyTable
-from spanloom.vocabulary.store import Vocabulary, same_length
+from spanloom.vocabulary.key_table import KeyTable, take
+from spanloom.vocabulary.store import Vocabulary
 
 __all__ = ["CLOSE", "EXACT", "LOOSE", "Hits", "Lexicon", "Spans", "lexicon_of"]
 
@@ -169,7 +169,7 @@ class Lexicon:
         """
         keys = np.zeros((DEGREES, len(concept)), np.uint64)
         for degree in range(first, DEGREES):
-            keys[degree] = same_length(arrays, prefix + _NAMES[degree], np.uint64, len(concept))
+            keys[degree] = take(arrays, prefix + _NAMES[degree], np.uint64, len(concept))
         return cls(keys, concept, counts, _MOST if counts is None else None)
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from spanloom.document import Document
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.folding import text_form
-from spanloom.vocabulary.key_table import Strings
-from spanloom.vocabulary.store import damaged, same_length, take_numbers, take_ptr
+from spanloom.vocabulary.key_table import Strings, damaged, take
+from spanloom.vocabulary.store import take_numbers, take_ptr
 
 Reading = tuple[int, ...]
 
@@ -165,14 +165,14 @@ class Memory:
         texts, unknown = (Strings.from_arrays(arrays, name).to_list() for name in ("texts", "unknown"))
         number = take_numbers(arrays, "text", np.int32, len(texts))
         members = take_numbers(arrays, "concepts", np.int32, concepts).tolist()
-        ptr = take_ptr(arrays, "ptr", len(number), len(members)).tolist()
+        ptr = take_ptr(arrays, len(number), len(members)).tolist()
         counts: dict[str, dict[Reading, int]] = {text: {} for text in texts}
-        mentions = same_length(arrays, "counts", np.int64, len(number)).tolist()
+        mentions = take(arrays, "counts", np.int64, len(number)).tolist()
         for text, first, end, count in zip(number.tolist(), ptr[:-1], ptr[1:], mentions, strict=True):
             counts[texts[text]][tuple(members[first:end])] = count
         if min(mentions, default=1) < 1 or not all(counts.values()) or any(() in found for found in counts.values()):
             raise damaged("counts", "has texts without concepts, or without mentions")
-        seen = same_length(arrays, "unknown.counts", np.int64, len(unknown)).tolist()
+        seen = take(arrays, "unknown.counts", np.int64, len(unknown)).tolist()
         return cls(counts, dict(zip(unknown, seen, strict=True)))
 
 

@@ -170,17 +170,6 @@ _PLAIN: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _CLOSING: Final = {"[": "]", "(": ")"}
 
 
-def turtle_statements(path: str | Path) -> Iterator[Statement]:
-    """Yield the statements of a file.
-
-    Raises:
-        DataError: the file cannot be read, or is no Turtle.
-    """
-    reader = _Reader(path, decode(read_bytes(path).removeprefix(BOM), path))
-    while reader.kind:
-        yield from reader.sentence()
-
-
 class _Reader:
     """The tokens of a file, and the one that is next."""
 
@@ -220,7 +209,7 @@ class _Reader:
                 pass
             if self._value == "." and self.kind == "mark":
                 break
-        self._expect(".")
+        self._end()
 
     def _declare(self, word: str, dotted: bool) -> None:
         self._next()
@@ -235,7 +224,7 @@ class _Reader:
         else:
             self._prefixes[prefix] = address
         if dotted:
-            self._expect(".")
+            self._end()
 
     def _resource(self) -> str:
         """Return the address at hand; empty for what has none."""
@@ -294,9 +283,9 @@ class _Reader:
             self._next()
         return found
 
-    def _expect(self, mark: str) -> None:
-        if not self._take(mark):
-            raise self._error(repr(mark))
+    def _end(self) -> None:
+        if not self._take("."):
+            raise self._error("'.'")
 
     def _next(self) -> None:
         self._line += self._value.count("\n")
@@ -402,8 +391,10 @@ def scan_owlxml(path: str | Path, notes: Notes, *, languages: Collection[str] = 
 def scan_turtle(path: str | Path, notes: Notes, *, languages: Collection[str] = ()) -> Iterator[Record]:
     """The classes and SKOS concepts of a file in Turtle or N-Triples; arguments and errors as of `scan_owl`."""
     ontology = Ontology(path, notes, languages)
-    for statement in turtle_statements(path):
-        ontology.add(statement)
+    reader = _Reader(path, decode(read_bytes(path).removeprefix(BOM), path))
+    while reader.kind:
+        for statement in reader.sentence():
+            ontology.add(statement)
     yield from ontology.records()
 
 

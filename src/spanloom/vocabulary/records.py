@@ -79,6 +79,16 @@ def lines_of(path: str | Path) -> Iterator[tuple[int, str]]:
     return ((number, decode(raw, path, number)) for number, raw in raw_lines(path))
 
 
+def check_width(cells: Sequence[str], width: int, how: str, path: str | Path, line: int) -> None:
+    """Check that a row has as many columns as it must have.
+
+    Raises:
+        DataError: it has more, or fewer.
+    """
+    if len(cells) != width:
+        raise DataError(f"found {len(cells)} columns, expected {width}{how}", path=path, line=line)
+
+
 def check_chosen(what: str, chosen: Collection[str], seen: Collection[str], path: str | Path) -> None:
     """Check that the languages, or sources, of names that are asked for occur.
 
@@ -180,7 +190,14 @@ def _unfit(concept: Concept) -> str:
 
 def examine(concepts: Sequence[Concept], notes: Notes) -> None:
     """Note what is odd between concepts: ambiguous names, identifiers of several concepts, parents that go nowhere."""
-    _examine_names(concepts, notes)
+    holders: dict[str, int] = {}
+    ambiguous: dict[str, None] = {}
+    for number, concept in enumerate(concepts):
+        for name in concept.names:
+            if holders.setdefault(name, number) != number:
+                ambiguous[name] = None
+    for name in ambiguous:
+        notes.add("names of several concepts", repr(name))
     numbers = {concept.id: number for number, concept in enumerate(concepts)}
     owners: dict[str, str] = {}
     for concept in concepts:
@@ -195,17 +212,6 @@ def examine(concepts: Sequence[Concept], notes: Notes) -> None:
     parents = [[numbers[parent] for parent in concept.parents if parent in numbers] for concept in concepts]
     for number in _closing(parents):
         notes.add("parents that close a circle", concepts[number].id)
-
-
-def _examine_names(concepts: Sequence[Concept], notes: Notes) -> None:
-    owners: dict[str, int] = {}
-    ambiguous: dict[str, None] = {}
-    for number, concept in enumerate(concepts):
-        for name in concept.names:
-            if owners.setdefault(name, number) != number:
-                ambiguous[name] = None
-    for name in ambiguous:
-        notes.add("names of several concepts", repr(name))
 
 
 def _closing(parents: Sequence[Sequence[int]]) -> Iterator[int]:

@@ -16,7 +16,15 @@ from spanloom.errors import DataError
 from spanloom.formats.layouts import words
 from spanloom.formats.source import bare, plain_or_packed
 from spanloom.vocabulary.fields import Gathering, plain
-from spanloom.vocabulary.records import Gathered, Notes, Record, check_chosen, gathered_records, lines_of
+from spanloom.vocabulary.records import (
+    Gathered,
+    Notes,
+    Record,
+    check_chosen,
+    check_width,
+    gathered_records,
+    lines_of,
+)
 from spanloom.vocabulary.table import rows_of
 
 DESCRIPTIONS: Final = "sct2_Description_*"
@@ -103,10 +111,7 @@ def _latest(
             continue
         if cells == [""]:
             continue
-        if len(cells) != width:
-            raise DataError(
-                f"found {len(cells)} columns, expected {width} as in the first line", path=path, line=number
-            )
+        check_width(cells, width, " as in the first line", path, number)
         identifier, time, active, *values = (cells[place].strip() for place in places)
         earlier = rows.get(identifier)
         if earlier is None or earlier[0] <= time:
@@ -211,9 +216,7 @@ def _rows(path: Path, table: str) -> Iterator[tuple[int, Mapping[str, str]]]:
             if order[0] in names:
                 continue
             names = list(order)
-        if len(cells) != len(names):
-            message = f"found {len(cells)} columns, expected {len(names)}: {', '.join(names)}"
-            raise DataError(message, path=path, line=line)
+        check_width(cells, len(names), f": {', '.join(names)}", path, line)
         yield line, dict.fromkeys(order, "") | dict(zip(names, cells, strict=True))
 
 
@@ -325,10 +328,7 @@ def _barred(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:
     expected = _WIDTHS[kind]
     for number, line in lines_of(path):
         cells = line.rstrip("\r\n").split("|")
-        # each column ends with a bar, so one more cell follows the last
-        if len(cells) not in (expected, expected + 1):
-            if cells == [""]:
-                continue
-            message = f"found {len(cells)} columns, expected {expected} with | behind each"
-            raise DataError(message, path=path, line=number)
-        yield number, cells
+        if cells != [""]:
+            if len(cells) != expected + 1:  # each column ends with a bar, so one more cell follows the last
+                check_width(cells, expected, " with | behind each", path, number)
+            yield number, cells

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spanloom.document.span import normalize_identifier
 from spanloom.errors import ModelError
 from spanloom.modelfile import ModelPart, load, save
-from spanloom.vocabulary.key_table import Array, Int64s, Strings, take, take_bounds
+from spanloom.vocabulary.key_table import Array, Int64s, Strings, damaged, take, take_bounds
 from spanloom.vocabulary.records import Concept, Note, Notes, Record, examine, merge
 
 _SINGLE = ("ids", "definitions", "categories")  # one string a concept
@@ -235,24 +235,23 @@ def _note(value: Any) -> Note:
 # Arrays of a saved index, checked when they are read: kernels follow their numbers without looking.
 
 
-def take_ptr(arrays: Mapping[str, NDArray[Any]], name: str, size: int, total: int) -> NDArray[np.int64]:
-    """Take the array with the begin of each of some parts, and the end of the last.
+def take_ptr(arrays: Mapping[str, NDArray[Any]], size: int, total: int) -> NDArray[np.int64]:
+    """Take the array ``ptr`` with the begin of each of some parts, and the end of the last.
 
     Args:
         arrays: all of them.
-        name: of the array.
         size: the number of parts.
         total: the length of all parts together.
 
     Raises:
         ModelError: the array is missing or invalid.
 
-    >>> take_ptr({"ptr": np.array([0, 2, 2, 3])}, "ptr", 3, 3).tolist()
+    >>> take_ptr({"ptr": np.array([0, 2, 2, 3])}, 3, 3).tolist()
     [0, 2, 2, 3]
     """
-    ptr = take(arrays, name, np.int64)
-    if len(ptr) != size + 1 or ptr[0] != 0 or ptr[-1] != total or (np.diff(ptr) < 0).any():
-        raise damaged(name, f"does not part {total} entries into {size}")
+    ptr = take(arrays, "ptr", np.int64, size + 1)
+    if ptr[0] != 0 or ptr[-1] != total or (np.diff(ptr) < 0).any():
+        raise damaged("ptr", f"does not part {total} entries into {size}")
     return ptr
 
 
@@ -266,20 +265,3 @@ def take_numbers(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, limi
     if len(numbers) and (numbers.min() < 0 or numbers.max() >= limit):
         raise damaged(name, f"holds numbers from {numbers.min()} to {numbers.max()}, expected 0 to {limit - 1}")
     return numbers
-
-
-def same_length(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, size: int) -> NDArray[Any]:
-    """One number for each of some things.
-
-    Raises:
-        ModelError: the array is missing, is of another kind, or has another length.
-    """
-    values = take(arrays, name, dtype)
-    if len(values) != size:
-        raise damaged(name, f"has {len(values)} entries, expected {size}")
-    return values
-
-
-def damaged(name: str, what: str) -> ModelError:
-    """The error for an array that cannot be used."""
-    return ModelError(f"the array {name!r} {what}: the index is damaged, or of another vocabulary; build it again")

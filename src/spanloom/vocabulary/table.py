@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,16 @@ from typing import Final
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.source import bare, plain_or_packed
 from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
-from spanloom.vocabulary.records import Concept, Gathered, Notes, Record, gathered_records, lines_of, merge
+from spanloom.vocabulary.records import (
+    Concept,
+    Gathered,
+    Notes,
+    Record,
+    check_width,
+    gathered_records,
+    lines_of,
+    merge,
+)
 
 _CODE: Final = re.compile(r"\S*\d\S*")  # an identifier, in a table without a line of column names
 _EXPECTED: Final = "expected id, name and perhaps synonyms; name the columns (--columns id=NAME,name=NAME)"
@@ -63,11 +72,12 @@ def scan_table(
     """The concepts of a table with their lines. Arguments and errors are those of `read_concepts` and `Gathering`."""
     lines = rows_of(path)
     header, places, lines = _header(lines, given_columns(columns), notes, path)
+    if header and "id" not in places:
+        notes.add("tables without identifiers, whose names are the identifiers")
+        places = {**places, "id": places["name"]}
     gathering = Gathering(path, notes, languages, sources)
     for number, cells in lines:
-        if len(cells) != len(header):
-            message = f"found {len(cells)} columns, expected {len(header)} as in the first line"
-            raise DataError(message, path=path, line=number)
+        check_width(cells, len(header), " as in the first line", path, number)
         gathering.add({ours: [cells[place] for place in several] for ours, several in places.items()}, number)
     yield from gathered_records(gathering.finish().items(), notes)
 
@@ -75,24 +85,33 @@ def scan_table(
 def rows_of(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table; in CSV a cell may be quoted, between tabs or bars one that is quoted as a whole is."""
     first = next((line for _, line in lines_of(path) if line.strip()), "")
-    delimiter = delimiter_of(first)
-    if delimiter in (",", ";"):
-        reader = csv.reader((line for _, line in lines_of(path)), delimiter=delimiter, strict=True)
-        while True:
-            start = reader.line_num + 1
-            try:
-                row = next(reader, None)
-            except csv.Error as error:
-                message = f'found a row that is no CSV ({error}); expected cells with " around, and "" for one within'
-                raise DataError(message, path=path, line=start) from None
-            if row is None:
-                return
+    return cells_of(lines_of(path), delimiter_of(first), path)
+
+
+def cells_of(
+    lines: Iterable[tuple[int, str]], delimiter: str, path: str | Path, *, before: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of some lines, of which ``before`` come before these; those without cells are left out.
+
+    Raises:
+        DataError: a row is no CSV.
+    """
+    if delimiter not in (",", ";"):
+        for number, line in lines:
+            if line.strip():
+                cells = line.rstrip("\r\n").split(delimiter) if delimiter else [line]
+                yield number, [_unquoted(cell.strip()) for cell in cells]
+        return
+    reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
+    start = before + 1
+    try:
+        for row in reader:
             if any(cell.strip() for cell in row):
                 yield start, [cell.strip() for cell in row]
-    for number, line in lines_of(path):
-        if line.strip():
-            cells = line.rstrip("\r\n").split(delimiter) if delimiter else [line]
-            yield number, [_unquoted(cell.strip()) for cell in cells]
+            start = before + reader.line_num + 1
+    except csv.Error as error:
+        message = f'found a row that is no CSV ({error}); expected cells with " around, and "" for one within'
+        raise DataError(message, path=path, line=start) from None
 
 
 def _unquoted(cell: str) -> str:
@@ -128,14 +147,14 @@ def _header(
             raise UsageError(f"{path}: found {len(first[1])} columns, expected numbers of columns from 1 to that")
         if "name" not in places:
             raise UsageError("found no column of names, expected one, such as id=1,name=2")
-        return _complete(first[1], places, notes, chain([first], lines))
+        return first[1], places, chain([first], lines)
     for number, cells in lines:
         try:
             found = assigned(cells, given)
         except UsageError as error:
             raise UsageError(f"{path}: {error}") from None
         if found and ("id" in found or not any(map(_CODE.fullmatch, cells))):
-            return _named(cells, found, notes, lines, path, number, certain="name" in given)
+            return cells, _named(cells, found, notes, path, number, certain="name" in given), lines
         if cells[0].startswith("#"):
             notes.add("comment lines before the columns, left out", cells[0])
             continue
@@ -143,14 +162,14 @@ def _header(
         if len(cells) != 2 or len(codes) != 1:
             raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=number)
         notes.add("tables without a line of columns, read as an identifier and a name", cells[codes[0]])
-        return _complete(cells, {"id": codes, "name": [1 - codes[0]]}, notes, chain([(number, cells)], lines))
+        return cells, {"id": codes, "name": [1 - codes[0]]}, chain([(number, cells)], lines)
     return (), {}, lines
 
 
 def _named(
-    cells: Sequence[str], found: Mapping[str, Sequence[str]], notes: Notes, lines: Iterator[_Cells], path: str | Path,
-    line: int, certain: bool,
-) -> tuple[Sequence[str], Mapping[str, Sequence[int]], Iterator[_Cells]]:  # fmt: skip
+    cells: Sequence[str], found: Mapping[str, Sequence[str]], notes: Notes, path: str | Path, line: int, certain: bool
+) -> Mapping[str, Sequence[int]]:
+    """Return our name -> places of columns, which are found by name."""
     used = [name for names in found.values() for name in names]
     unread = [name for name in cells if name and name not in used]
     twice = next((name for name in used if cells.count(name) > 1), None)
@@ -160,18 +179,7 @@ def _named(
         raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=line)
     for name in unread:
         notes.add("columns that are not read", name)
-    return _complete(
-        cells, {ours: [cells.index(name) for name in names] for ours, names in found.items()}, notes, lines
-    )
-
-
-def _complete(
-    header: Sequence[str], places: Mapping[str, Sequence[int]], notes: Notes, lines: Iterator[_Cells]
-) -> tuple[Sequence[str], Mapping[str, Sequence[int]], Iterator[_Cells]]:
-    if "id" not in places:
-        notes.add("tables without identifiers, whose names are the identifiers")
-        places = {**places, "id": places["name"]}
-    return header, places, lines
+    return {ours: [cells.index(name) for name in names] for ours, names in found.items()}
 
 
 # Plain lists: names, codes of diagnoses with their titles, and NCBI's taxonomy.
@@ -196,9 +204,8 @@ def scan_words(path: str | Path, notes: Notes) -> Iterator[Record]:
     Raises:
         DataError: the file cannot be read, or a line is too long for a name, or has a tab.
     """
-    first = True
-    for line, text in _lines(path):
-        if first and assigned([text], {}):
+    for number, (line, text) in enumerate(_lines(path)):
+        if not number and assigned([text], {}):
             notes.add("lines that name the column, left out", text)
         elif text.startswith("# "):
             notes.add("comment lines, left out", text)
@@ -209,7 +216,6 @@ def scan_words(path: str | Path, notes: Notes) -> Iterator[Record]:
         else:
             notes.add("names of a list, which are their own identifiers")
             yield Record(Concept(text, text), line)
-        first = False
 
 
 def scan_codes(path: str | Path, notes: Notes) -> Iterator[Record]:

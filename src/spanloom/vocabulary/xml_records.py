@@ -5,7 +5,6 @@ Entities are refused, except, where namespaces are read, short ones for the addr
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -17,7 +16,8 @@ from xml.parsers.expat import ParserCreate
 from spanloom.errors import DataError
 from spanloom.formats.expat import feed
 from spanloom.formats.source import opened, raw_lines
-from spanloom.vocabulary.records import Concept, Notes, Record, lines_of, split_values
+from spanloom.vocabulary.records import Concept, Notes, Record, check_width, lines_of, split_values
+from spanloom.vocabulary.table import cells_of
 
 _CHUNK = 1 << 16
 _DEEPEST = 100  # elements within each other; vocabularies have a dozen
@@ -166,7 +166,7 @@ def _xml(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
 def _ascii(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
     record: dict[str, list[str]] = {}
     start = 1
-    for number, line in lines_of(path):
+    for number, line in chain(lines_of(path), [(0, NEW_RECORD)]):
         text = line.strip()
         if text == NEW_RECORD:
             if record:
@@ -179,8 +179,6 @@ def _ascii(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
             raise DataError(message, path=path, line=number)
         if text:
             record.setdefault(name, []).append(value.strip())
-    if record:
-        yield _ascii_concept(record, path, start)
 
 
 def _ascii_concept(record: dict[str, list[str]], path: str | Path, line: int) -> tuple[Concept, list[str], int]:
@@ -246,11 +244,11 @@ def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
     columns: list[str] = []
     separator, number = "\t", 0
     lines = lines_of(path)
-    first: list[str] = []  # the line that is the first row
+    first: list[tuple[int, str]] = []  # the line that is the first row
     for number, line in lines:
         content = line.lstrip("#").strip()
         if columns and not line.startswith("#"):
-            first = [line]
+            first = [(number, line)]
             break
         mark = "\t" if "\t" in content else ","
         cells = [cell.strip() for cell in content.split(mark)]
@@ -261,19 +259,7 @@ def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
             raise DataError(message, path=path, line=number)
     if not columns:
         raise DataError("found no line of columns, expected one with DiseaseName and DiseaseID", path=path)
-    rows = csv.reader(
-        chain(first, (line for _, line in lines)), delimiter=separator,
-        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL, strict=True,
-    )  # fmt: skip
-    start = number
-    try:
-        for cells in rows:
-            place, start = start, number + rows.line_num
-            if not cells or cells[0].startswith("#"):
-                continue
-            if len(cells) != len(columns):
-                message = f"found {len(cells)} columns, expected {len(columns)}: {', '.join(columns)}"
-                raise DataError(message, path=path, line=place)
-            yield dict(zip(columns, map(str.strip, cells), strict=True)), place
-    except csv.Error as error:
-        raise DataError(f"found a row that is no CSV ({error}); get the file again", path=path, line=start) from None
+    for place, cells in cells_of(chain(first, lines), separator, path, before=number - 1):
+        if not cells[0].startswith("#"):
+            check_width(cells, len(columns), f": {', '.join(columns)}", path, place)
+            yield dict(zip(columns, cells, strict=True)), place

@@ -11,7 +11,6 @@ from spanloom.errors import DataError
 from spanloom.features import FeatureSet
 from spanloom.hypergraph import Potentials
 from spanloom.learn import Chosen, EdgeTarget, Listener, Progress, Target
-from spanloom.learn.exact_loss import exact_loss
 from spanloom.learn.finetuning import Finetuning, finetune, step_size
 from spanloom.learn.joint_loss import Task, joint_loss
 from spanloom.learn.memory import check_memory, free_memory, needed_memory
@@ -25,7 +24,7 @@ from spanloom.recognize.encoding.columns import ColumnWeights
 from spanloom.recognize.encoding.resuming import checkpoint_of
 from spanloom.recognize.parameters import EncoderParameters, RecognizerParameters
 from spanloom.recognize.preparing import Prepared
-from spanloom.recognize.stage import Beside, TrainedModel
+from spanloom.recognize.stage import Learned, TrainedModel
 from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.network import torch_threads
 from spanloom.scoring.encoder.packing import Reading
@@ -40,7 +39,7 @@ _SHARES = tuple(tenths / 10 for tenths in (5, 4, 6, 3, 7, 2, 8, 1, 9, 0, 10))  #
 
 def learn_encoder(
     chosen: RecognizerParameters, ready: Prepared, structure: Structure, headless: str | None, run: Executor,
-    callback: Listener, began: float, beside: Beside | None = None, columns: FeatureSet | None = None,
+    callback: Listener, began: float, beside: Learned | None = None, columns: FeatureSet | None = None,
 ) -> tuple[TrainedModel, EncoderReport]:  # fmt: skip
     """Train an encoder with the exact loss of a structure.
 
@@ -77,13 +76,11 @@ def learn_encoder(
         held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
     else:
         known, gold, edges, held = beside.stage.known, beside.stage.gold, beside.stage.edges, beside.stage.held
-        target = beside.target
+        target = beside.data.target
     seen, dev = opened.read(known), opened.read(unseen)
-    loss = exact_loss(model.engine, target, known.sentences, run)
     weights = None if columns is None else ColumnWeights(opened, columns, known, unseen, run)
-    if weights is not None:
-        task = Task(model.engine, target, *sections_of([template]))
-        loss = joint_loss([task], known.sentences, run, weights.scores)
+    task, added = Task(model.engine, target, *sections_of([template])), None if weights is None else weights.scores
+    loss = joint_loss([task], known.sentences, run, added)
 
     def of_dev(scorer: EncoderScorer) -> Potentials:
         own = held.speaking(scorer.potentials(dev, run))

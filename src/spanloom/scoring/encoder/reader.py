@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,14 @@ class WindowScorer(ABC):
 
     A subclass has the attributes below, and defines the computation.
 
-    Attributes: ``tokenizer``, of the encoder; ``settings``, how it reads; ``roles`` and ``types``, R and K.
+    Attributes: ``tokenizer``, of the encoder; ``settings``, how it reads; ``roles`` and ``types``, R and K;
+    ``at_once``, sub-words that are predicted at once; ``even``, of which the lengths of packs are multiples; ``needs``,
+    no columns.
     """
+
+    at_once: ClassVar[int] = AT_ONCE
+    even: ClassVar[int] = EVEN
+    needs: tuple[str, ...] = ()
 
     tokenizer: SubwordTokenizer
     settings: WindowSettings
@@ -63,24 +69,9 @@ class WindowScorer(ABC):
     def constants(self) -> Singles:
         """(C, K) scores of the template's constants."""
 
-    @property
-    def at_once(self) -> int:
-        """Sub-words that are predicted at once."""
-        return AT_ONCE
-
-    @property
-    def even(self) -> int:
-        """Lengths of packs are multiples of it."""
-        return EVEN
-
     @abstractmethod
     def computing(self) -> AbstractContextManager[Compute]:
         """Return a context that gives what computes: each pack in one thread, so no sum depends on their number."""
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """No columns."""
-        return ()
 
     @property
     def room(self) -> int:

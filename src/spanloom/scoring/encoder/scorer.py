@@ -211,17 +211,17 @@ class EncoderScorer(WindowScorer):
             raise ModelError(f"the encoder's configuration names more layers than there are arrays, {len(arrays):,}")
         with torch.device("meta"):  # takes no memory: shapes are compared before anything is made
             expected = _built(stored.config, roles, types, constants).state_dict()
-        needed_shapes = {name: tuple(array.shape) for name, array in expected.items()}
-        given = {name: array.shape for name, array in arrays.items()}
-        if given != needed_shapes:
-            odd = sorted(given.keys() ^ needed_shapes.keys()) or [
-                name for name in given if given[name] != needed_shapes[name]
-            ]
-            raise ModelError(f"the encoder's arrays are not those of its configuration: {odd[0]}")
+        _check_shapes(
+            arrays,
+            {name: tuple(array.shape) for name, array in expected.items()},
+            "encoder's arrays",
+            "its configuration",
+        )
         network = _built(stored.config, roles, types, constants)
         network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
         if stored.adapters:
-            network.adapters = _fitting(network.encoder, adapters, stored.adapters)
+            _check_shapes(adapters, shapes(network.encoder, stored.adapters), "adapters", "the encoder")
+            network.adapters = {name: torch.from_numpy(array.copy()) for name, array in adapters.items()}
             join(network.encoder, network.adapters)
         if tokenizer.size > network.encoder.get_input_embeddings().num_embeddings:
             raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, more than the encoder")
@@ -263,14 +263,12 @@ def _completed(
     return own | {f"{_OF_ENCODER}{name}": array.numpy() for name, array in encoder.state_dict().items()}, adapters
 
 
-def _fitting(encoder: Any, arrays: Mapping[str, Array], rank: int) -> dict[str, torch.Tensor]:
-    """Return the adapters of an encoder, if their shapes are those."""
-    expected = shapes(encoder, rank)
+def _check_shapes(arrays: Mapping[str, Array], expected: Mapping[str, tuple[int, ...]], what: str, whose: str) -> None:
+    """Check that arrays have the names and the shapes of something."""
     given = {name: array.shape for name, array in arrays.items()}
     if given != expected:
         odd = sorted(given.keys() ^ expected.keys()) or [name for name in given if given[name] != expected[name]]
-        raise ModelError(f"the adapters are not those of the encoder: {odd[0]}")
-    return {name: torch.from_numpy(arrays[name].copy()) for name in expected}
+        raise ModelError(f"the {what} are not those of {whose}: {odd[0]}")
 
 
 def _halved(precision: str, device: torch.device, family: str) -> bool:

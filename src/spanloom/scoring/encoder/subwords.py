@@ -13,6 +13,7 @@ import numpy as np
 from spanloom.errors import DataWarning, ModelError, reason_of
 from spanloom.extras import extra
 from spanloom.hypergraph import Ints
+from spanloom.sparse import gathered
 
 _PIECES: Final = 1 << 16  # words that are looked up at once
 _STRANGE: Final = "\U000e0fff"  # a letter that no vocabulary has
@@ -121,12 +122,10 @@ class SubwordTokenizer:
         strange = np.array([self.unknown in ids for ids in lists], bool)
         long = np.array([len(ids) > most for ids in lists], bool)
         lists = [ids[:most] for ids in lists]
-        sizes = np.array([len(ids) for ids in lists], np.int64)
-        starts = np.append(0, sizes.cumsum())
+        starts = np.cumsum([0, *map(len, lists)])
         flat = np.array([number for ids in lists for number in ids], np.int64)
         rows = np.array([numbers[word] for word in words], np.int64)
-        ptr = np.append(0, sizes[rows].cumsum())
-        at = np.repeat(starts[rows] - ptr[:-1], sizes[rows]) + np.arange(ptr[-1])
+        at, ptr = gathered(starts, rows)
         return Subwords(flat[at], ptr, int(strange[rows].sum()), int(long[rows].sum()))
 
 

@@ -3,20 +3,8 @@
 Nothing here is loaded before it is used. Prediction needs the extra ``onnx``, the export ``onnx-export``.
 """
 
-from typing import Any
-
 from spanloom.extras import extra
-from spanloom.lazy import lazily
+from spanloom.lazy import attached
 
-_NAMES = {
-    "OnnxScorer": "spanloom.scoring.onnx.scorer",
-    "OnnxSettings": "spanloom.scoring.onnx.scorer",
-    "exported": "spanloom.scoring.onnx.export",
-}
-__all__ = list(_NAMES)
-_get = lazily(__name__, _NAMES)
-
-
-def __getattr__(name: str) -> Any:
-    with extra("onnx-export", "the export of an encoder"):
-        return _get(name)
+_get, __dir__, __all__ = attached(__name__, __file__)
+__getattr__ = extra("onnx-export", "the export of an encoder")(_get)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from spanloom.scoring.encoder.settings import WindowSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 from spanloom.scoring.onnx.graph import check_graph
 from spanloom.scoring.onnx.runtime import OnnxRuntime, check_installed
-
-_AT_ONCE: Final = 1 << 8  # sub-words; more gain nothing here, and leave more padding
 
 
 class OnnxSettings(WindowSettings):
@@ -58,6 +56,8 @@ class OnnxScorer(WindowScorer):
     settings: OnnxSettings
     bias: Singles
     fixed: Singles
+    at_once: ClassVar[int] = 1 << 8  # more gain nothing here, and leave more padding
+    even: ClassVar[int] = 1  # nothing is prepared for a length
 
     @property
     def roles(self) -> int:  # type: ignore[override]  # what cannot be set is enough
@@ -78,16 +78,6 @@ class OnnxScorer(WindowScorer):
     def constants(self) -> Singles:
         """(C, K) scores of the template's constants."""
         return self.fixed
-
-    @property
-    def at_once(self) -> int:
-        """Sub-words that are predicted at once."""
-        return _AT_ONCE
-
-    @property
-    def even(self) -> int:
-        """Any length will do: nothing is prepared for one."""
-        return 1
 
     @contextmanager
     def computing(self) -> Iterator[Compute]:

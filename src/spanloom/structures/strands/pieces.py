@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph import Ints
+from spanloom.hypergraph import Ints, Paths
 from spanloom.structures.base import MentionTable
 
 STAY, ADVANCE, END = 1, 2, 4
@@ -60,6 +60,23 @@ def component_pieces(mentions: MentionTable) -> StrandPieces:
     position = np.stack([2 * component, 2 * component + 1], 1).ravel()
     kept = end > first
     return StrandPieces(np.repeat(owner, 2)[kept], position[kept], first[kept], end[kept])
+
+
+def paths_of(
+    mentions: MentionTable, kind: Ints, pieces: StrandPieces, row: Ints, size: Ints, allowed: NDArray[np.uint8]
+) -> Paths:
+    """Return the paths of mentions by their pieces.
+
+    Args:
+        mentions: M.
+        kind: (M,) the type's number on the engine's axis.
+        pieces: P, of all mentions.
+        row, size: (P, 3) of the runs of each piece; runs of no token are left out.
+        allowed: what the rows allow.
+    """
+    kept, begin = size > 0, np.searchsorted(pieces.mention, np.arange(len(mentions) + 1))
+    run_ptr, first = np.append(0, kept.sum(1).cumsum())[begin], pieces.first[begin[:-1]]
+    return Paths(mentions.sentence, kind, first, run_ptr, row[kept], size[kept], allowed)
 
 
 def stretches(pieces: StrandPieces) -> Stretches:

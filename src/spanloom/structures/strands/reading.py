@@ -39,9 +39,10 @@ there, so that it can stop after any number of paths. The number of paths is cou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import or_
 from typing import NamedTuple
 
@@ -62,7 +63,6 @@ _TURN[1, [ADVANCE, STAY]] = 0, 1
 _TURN[2, [STAY, ADVANCE]] = 0, 1
 _TURN[3, [ADVANCE, STAY, END]] = 0, 1, 2
 _TURN[4, [STAY, END]] = 0, 1
-_RANK = (2, 0, 1)  # of runs into a joint, by kind of arc: start, STAY, ADVANCE; `rank` there
 
 
 class FoundPaths(NamedTuple):
@@ -170,33 +170,27 @@ def crowded(strand: Strand, offsets: Ints, most: int) -> list[Crowd]:
         In order of sentences and types.
     """
     runs = contract(strand, offsets)
-    graph = branches(runs)
-    whole = _whole(runs)
-    keys = list(zip(runs.sentence[whole].tolist(), runs.kind[whole].tolist(), strict=True))
-    keys += [(graph.sentence[run], graph.kind[run]) for run in graph.begins]
-    found: dict[tuple[int, int], int] = {}
-    for key, paths in zip(keys, [1] * len(whole) + number(graph), strict=True):
-        found[key] = found.get(key, 0) + paths
+    ahead = [*([0] * len(runs.place)), 1]  # paths from each joint; from an end, whose number is -1, there is one
+    inner = np.flatnonzero(runs.tail >= 0)
+    inner = inner[np.argsort(-runs.tail[inner], kind="stable")]  # from right to left
+    for tail, head in zip(runs.tail[inner].tolist(), runs.head[inner].tolist(), strict=True):
+        ahead[tail] += ahead[head]
+    starts = runs.tail < 0
+    keys = zip(runs.sentence[starts].tolist(), runs.kind[starts].tolist(), strict=True)
+    found: Counter[tuple[int, int]] = Counter()
+    for key, head in zip(keys, runs.head[starts].tolist(), strict=True):
+        found[key] += ahead[head]
     return [Crowd(*key, paths) for key, paths in sorted(found.items()) if paths > most]
-
-
-def _whole(runs: StrandRuns) -> Ints:
-    """The runs that are mentions."""
-    return np.flatnonzero((runs.tail < 0) & (runs.head < 0))
 
 
 def _found(runs: StrandRuns, paths: Sequence[Path], offsets: Ints) -> FoundPaths:
     """The runs that are mentions, and paths, sorted."""
-    whole = _whole(runs)
-    is_whole = np.zeros(len(runs.tail), bool)
-    is_whole[whole] = True
+    whole = (runs.tail < 0) & (runs.head < 0)
     sizes = np.diff(runs.ptr)
     size = np.concatenate([sizes[whole], _ints(len(path.bounds) for path in paths)])
-    row = np.repeat(np.arange(len(size)), size)
-    column = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
     bounds = np.full((len(size), int(size.max(initial=2))), -1)
-    bounds[row, column] = np.concatenate(
-        [runs.bounds[np.repeat(is_whole, sizes)], _ints(bound for path in paths for bound in path.bounds)]
+    bounds[np.arange(bounds.shape[1]) < size[:, None]] = np.concatenate(
+        [runs.bounds[np.repeat(whole, sizes)], _ints(bound for path in paths for bound in path.bounds)]
     )
     sentence = np.concatenate([runs.sentence[whole], _ints(path.sentence for path in paths)])
     kind = np.concatenate([runs.kind[whole], _ints(path.kind for path in paths)])
@@ -240,14 +234,12 @@ class Path(NamedTuple):
 
 
 class Branches(NamedTuple):
-    """The runs of joints, for loops in Python.
+    """Runs and joints, for loops in Python.
 
     Args:
         begins: the runs from a start to a joint, from left to right.
-        into: for each joint, the runs into it: `STAY`, `ADVANCE`, `START`.
         outs: for each joint, the runs out of it: in a component `STAY`, `END`, `ADVANCE`; in a gap `ADVANCE`, `STAY`;
             in a head `ADVANCE`, `STAY`, `END`; elsewhere as in a component.
-        place: for each joint, what its position is.
         tail: for each run, its joint; -1 for a start.
         head: for each run, its joint; -1 for an end.
         sentence: for each run, its sentence.
@@ -256,9 +248,7 @@ class Branches(NamedTuple):
     """
 
     begins: list[int]
-    into: list[list[int]]
     outs: list[list[int]]
-    place: list[int]
     tail: list[int]
     head: list[int]
     sentence: list[int]
@@ -269,30 +259,16 @@ class Branches(NamedTuple):
 def branches(runs: StrandRuns) -> Branches:
     """All runs but those from a start to an end, which need no choice."""
     kept = np.flatnonzero((runs.tail >= 0) | (runs.head >= 0))
-    tail, head, enters = runs.tail[kept].tolist(), runs.head[kept].tolist(), runs.enters[kept].tolist()
-    into: list[list[int]] = [[] for _ in runs.place]
+    tail = runs.tail[kept].tolist()
     outs: list[list[int]] = [[] for _ in runs.place]
-    for run, joint in enumerate(head):
-        if joint >= 0:
-            into[joint].append(run)
-    for group in into:
-        group.sort(key=lambda run: _RANK[enters[run]])
     place = np.append(runs.place, 0)[runs.tail[kept]]
     for run in np.argsort(_TURN[place, runs.leaves[kept]], kind="stable").tolist():
         if tail[run] >= 0:
             outs[tail[run]].append(run)
+    begins = [run for run, joint in enumerate(tail) if joint < 0]
+    head, sentence, kind = (column[kept].tolist() for column in (runs.head, runs.sentence, runs.kind))
     pieces = zip(runs.ptr[kept].tolist(), runs.ptr[kept + 1].tolist(), strict=True)
-    return Branches(
-        [run for run, joint in enumerate(tail) if joint < 0],
-        into,
-        outs,
-        runs.place.tolist(),
-        tail,
-        head,
-        runs.sentence[kept].tolist(),
-        runs.kind[kept].tolist(),
-        [tuple(runs.bounds[a:b].tolist()) for a, b in pieces],
-    )
+    return Branches(begins, outs, tail, head, sentence, kind, [tuple(runs.bounds[a:b].tolist()) for a, b in pieces])
 
 
 def every(graph: Branches, offsets: Ints, most: int) -> Iterator[Path]:
@@ -324,16 +300,12 @@ def every(graph: Branches, offsets: Ints, most: int) -> Iterator[Path]:
 
 def _reach(graph: Branches, offsets: Ints) -> list[int]:
     """For each run, where paths through it end: one bit a token, the lowest for the last token of the sentence."""
-    reach = [0] * len(graph.tail)
+    reach, merged = [0] * len(graph.tail), [0] * (len(graph.outs) + 1)  # the last is for what has no joint
     stops = offsets[1:].tolist()
-    for joint in reversed(range(len(graph.outs))):
-        merged = 0
-        for run in graph.outs[joint]:
-            if graph.head[run] < 0:
-                reach[run] = 1 << (stops[graph.sentence[run]] - graph.bounds[run][-1])
-            merged |= reach[run]
-        for run in graph.into[joint]:
-            reach[run] = merged
+    for run in (*chain.from_iterable(reversed(graph.outs)), *graph.begins):
+        joint = graph.head[run]
+        reach[run] = merged[joint] if joint >= 0 else 1 << (stops[graph.sentence[run]] - graph.bounds[run][-1])
+        merged[graph.tail[run]] |= reach[run]
     return reach
 
 
@@ -348,12 +320,3 @@ def _walk(graph: Branches, reach: list[int], begins: Sequence[int], end: int) ->
             yield path
             continue
         waiting += [(other, path) for other in reversed(graph.outs[joint]) if reach[other] & end]
-
-
-def number(graph: Branches) -> list[int]:
-    """Count the paths from each of ``graph.begins``: exactly, however many."""
-    ahead = [0] * len(graph.outs)
-    for joint in reversed(range(len(ahead))):
-        heads = [graph.head[run] for run in graph.outs[joint]]
-        ahead[joint] = sum(ahead[head] if head >= 0 else 1 for head in heads)
-    return [ahead[graph.head[run]] for run in graph.begins]

@@ -21,7 +21,7 @@ from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Temp
 from spanloom.native import Kernel
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, stretches
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, paths_of, stretches
 from spanloom.structures.strands.reading import FoundPaths, crowded, read
 
 _stranded = Kernel("stranded")
@@ -165,17 +165,12 @@ class Stranded(Structure):
         """As `Structure.paths`."""
         pieces = self.pieces(mentions)
         parts = stretches(pieces)
-        kept = parts.size > 0
         begins = parts.first & (np.diff(pieces.mention, prepend=-1) > 0)[:, None]
         bit = np.array([0, 0, 1, 0, 2])[parts.link]
         width = self._table.edge.shape[1]
         place = self.strand_of(mentions)[pieces.mention] * width + pieces.position
         rows = (place[:, None] * 2 + begins) * 3 + bit
-        begin = np.searchsorted(pieces.mention, np.arange(len(mentions) + 1))
-        run_ptr, first = np.append(0, kept.sum(1).cumsum())[begin], pieces.first[begin[:-1]]
-        return Paths(
-            mentions.sentence, mentions.kind, first, run_ptr, rows[kept], parts.size[kept], self._table.allowed
-        )
+        return paths_of(mentions, mentions.kind, pieces, rows, parts.size, self._table.allowed)
 
 
 def _tabulate(shapes: Sequence[Shape]) -> _Table:

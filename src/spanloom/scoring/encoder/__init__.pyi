@@ -1,0 +1,10 @@
+from spanloom.scoring.encoder.folder import check_folder as check_folder
+from spanloom.scoring.encoder.folder import open_encoder as open_encoder
+from spanloom.scoring.encoder.frozen import FrozenEncoder as FrozenEncoder
+from spanloom.scoring.encoder.network import Network as Network
+from spanloom.scoring.encoder.scorer import EncoderScorer as EncoderScorer
+from spanloom.scoring.encoder.settings import EncoderSettings as EncoderSettings
+from spanloom.scoring.encoder.subwords import Subwords as Subwords
+from spanloom.scoring.encoder.subwords import SubwordTokenizer as SubwordTokenizer
+from spanloom.scoring.encoder.windows import Windows as Windows
+from spanloom.scoring.encoder.windows import cut_windows as cut_windows

@@ -1,0 +1,13 @@
+from spanloom.segment.constraints import WHOLE_WORDS as WHOLE_WORDS
+from spanloom.segment.dual import Oracle as Oracle
+from spanloom.segment.dual import OracleAnswer as OracleAnswer
+from spanloom.segment.dual import Solution as Solution
+from spanloom.segment.dual import solve as solve
+from spanloom.segment.feature_sets import SETS as SETS
+from spanloom.segment.model import METHODS as METHODS
+from spanloom.segment.report import ChainReport as ChainReport
+from spanloom.segment.report import SegmenterReport as SegmenterReport
+from spanloom.segment.segmenter import Probabilities as Probabilities
+from spanloom.segment.segmenter import Segmenter as Segmenter
+from spanloom.segment.segmenter import load_segmenter as load_segmenter
+from spanloom.structures.product import Constraint as Constraint
