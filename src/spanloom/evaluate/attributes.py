@@ -10,7 +10,6 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
-from spanloom.errors import check_number
 from spanloom.evaluate.compare import in_both, require_complete
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.report import accuracy_cell, score_table
@@ -104,8 +103,6 @@ def evaluate_attributes(
     >>> report.mentions, scores.accuracy.recall, scores.values["true"].precision, scores.values["true"].recall
     (2, 0.5, 1.0, 0.5)
     """
-    check_number("bootstrap", bootstrap, 0, whole=True)
-    check_number("seed", seed, 0, whole=True)
     gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
     require_complete(gold, predicted)
     # of repeated mentions the attributes of the first that has any

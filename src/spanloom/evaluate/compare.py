@@ -109,14 +109,15 @@ def in_both(
     Args:
         gold: N documents.
         predicted: N documents, in the same order.
-        value: of a mention.
+        value: of a mention, spans joined.
         merge: the value of two mentions of the same type and spans.
     """
 
     def at(document: Document) -> dict[Hashable, V]:
         places: dict[Hashable, V] = {}
         for mention in document.mentions:
-            place, own = _joined(document, mention).key, value(mention)
+            joined = _joined(document, mention)
+            place, own = joined.key, value(joined)
             places[place] = merge(places[place], own) if place in places else own
         return places
 
@@ -213,12 +214,14 @@ def _distinct(items: Iterable[Item]) -> _Distinct:
     """Remove duplicates: of equal items the one with the highest score is kept, so that order does not matter."""
     distinct = _Distinct()
     for key, mention in items:
-        if key in distinct:
-            distinct.duplicates += 1
-            if (mention.score or 0.0) <= (distinct[key].score or 0.0):
-                continue
-        distinct[key] = mention
+        distinct.duplicates += key in distinct
+        distinct[key] = surer(distinct[key], mention) if key in distinct else mention
     return distinct
+
+
+def surer(one: Mention, other: Mention) -> Mention:
+    """Return the mention with the higher score; of equal ones the first."""
+    return max(one, other, key=lambda mention: mention.score or 0.0)
 
 
 def _side(own: list[_Distinct], other: list[_Distinct], units: ResamplingUnits) -> ComparedSide:

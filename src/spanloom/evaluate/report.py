@@ -12,8 +12,18 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.markup import Figure, Printed
-from spanloom.errors import UsageError, check_number, plural
-from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, errors, exact, require_complete
+from spanloom.errors import UsageError, plural
+from spanloom.evaluate.compare import (
+    KEYS,
+    Key,
+    MentionComparison,
+    compare,
+    errors,
+    exact,
+    in_both,
+    require_complete,
+    surer,
+)
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, row, scores
 from spanloom.evaluate.units import pair, units, with_sentences
@@ -164,8 +174,6 @@ def evaluate(
     >>> report.overall.f1, report.partial.f1, report.errors
     (0.5, 0.75, {'boundary': 1, 'type': 0, 'missed': 0, 'spurious': 0})
     """
-    check_number("bootstrap", bootstrap, 0, whole=True)
-    check_number("seed", seed, 0, whole=True)
     gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
     require_complete(gold, predicted)
     gold = with_sentences(gold)
@@ -269,7 +277,7 @@ def findings(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Fi
     predicted = pair(gold, predicted)
     comparison = compare(gold, predicted, units(gold, predicted), exact)
     kinds = compared_kinds(gold, predicted)
-    found = [*_unmatched(comparison), *_matched(comparison, "head" in kinds, "concept" in kinds)]
+    found = [*_unmatched(comparison), *_matched(gold, predicted, "head" in kinds, "concept" in kinds)]
     return sorted(found, key=_order)
 
 
@@ -334,17 +342,9 @@ def _unmatched(comparison: MentionComparison) -> Iterator[Finding]:
         yield Finding("spurious", int(predicted.document[j]), None, predicted.mentions[j])
 
 
-def _matched(comparison: MentionComparison, headed: bool, linked: bool) -> Iterator[Finding]:
+def _matched(gold: Sequence[Document], predicted: Sequence[Document], headed: bool, linked: bool) -> Iterator[Finding]:
     """Yield the errors of mentions whose type and spans are right."""
-    gold, predicted = comparison.gold, comparison.predicted
-    there = {
-        (document, mention.key): mention
-        for document, mention in zip(predicted.document.tolist(), predicted.mentions, strict=True)
-    }
-    for document, mention in zip(gold.document.tolist(), gold.mentions, strict=True):
-        found = there.get((document, mention.key))
-        if found is None:
-            continue
+    for document, mention, found in in_both(gold, predicted, lambda mention: mention, surer):
         if headed and mention.head is not None and mention.head != found.head:
             yield Finding("head", document, mention, found)
         if linked and set(mention.concepts) != set(found.concepts):

@@ -10,7 +10,7 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.markup import Printed
-from spanloom.errors import DataError, check_number
+from spanloom.errors import DataError
 from spanloom.evaluate.compare import Item, compare
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.report import score_table
@@ -155,8 +155,6 @@ def evaluate_tags(
     if not tokens:
         raise DataError("the gold documents hold no tokens; give annotated text")
     # precision, recall and F1 are one where each token has one value on either side
-    check_number("samples", samples, 1, whole=True)
-    check_number("seed", seed, 0, whole=True)
     found = bootstrap(units[:, [0, 1, 0, 1]], 1, samples, seed)[:, 0, 2]
     low, high = percentile_interval(found).tolist()
     return TagReport(column, tokens, correct, correct / tokens, low, high)
