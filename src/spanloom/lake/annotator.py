@@ -292,31 +292,32 @@ def column_of_arrays(found: MentionArrays) -> Any:
     nothing = np.zeros(count + 1, np.int32)
     none = [pa.ListArray.from_arrays(nothing, pa.array([], kind)) for kind in (pa.string(), pa.float64())]
     more = [pa.nulls(count, pa.string())] * 2
-    return _column(np.asarray(found.ptr), [types, spans, heads, scores, *none, *more])
+    kind = mention_type()
+    values = pa.StructArray.from_arrays([types, spans, heads, scores, *none, *more], fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array(np.asarray(found.ptr), pa.int32()), values).cast(kind)
 
 
 def column_of_documents(documents: Sequence[Document]) -> Any:
     """Return the mentions of D documents as a column of D rows."""
     import pyarrow as pa
 
-    mentions = [mention for document in documents for mention in document.mentions]
-    ptr = np.cumsum([0, *(len(document.mentions) for document in documents)])
-    bounds = np.cumsum([0, *(len(mention.spans) for mention in mentions)])
-    pieces = np.array([span for mention in mentions for span in mention.spans], np.int64).reshape(-1, 2)
-    heads = np.array([mention.head or (-1, -1) for mention in mentions], np.int64).reshape(-1, 2)
-    columns = [
-        pa.array([mention.type for mention in mentions], pa.string()),
-        pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), _spans(pieces)),
-        _spans(heads, heads[:, 0] < 0),
-        pa.array([mention.score for mention in mentions], pa.float64()),
-        pa.array([list(mention.concepts) for mention in mentions], pa.list_(pa.string())),
-        pa.array([list(mention.concept_scores) for mention in mentions], pa.list_(pa.float64())),
-        pa.array([to_json_text(mention) or None for mention in mentions], pa.string()),
-        pa.array(
-            [json.dumps(dict(one.attribute_scores)) if one.attribute_scores else None for one in mentions], pa.string()
-        ),
+    rows = [
+        [
+            {
+                "type": mention.type,
+                "spans": [span._asdict() for span in mention.spans],
+                "head": None if mention.head is None else mention.head._asdict(),
+                "score": mention.score,
+                "concepts": mention.concepts,
+                "concept_scores": mention.concept_scores,
+                "attributes": to_json_text(mention) or None,
+                "attribute_scores": json.dumps(dict(mention.attribute_scores)) if mention.attribute_scores else None,
+            }
+            for mention in document.mentions
+        ]
+        for document in documents
     ]
-    return _column(ptr, columns)
+    return pa.array(rows, mention_type())
 
 
 def spread(columns: Sequence[Any], rows: Sequence[bool]) -> Any:
@@ -349,14 +350,6 @@ def _spans(pairs: Any, absent: Any = None) -> Any:
     mask = None if absent is None else pa.array(absent, pa.bool_())
     borders = [pa.array(side.astype(np.int32)) for side in pairs.T]
     return pa.StructArray.from_arrays(borders, fields=list(_span()), mask=mask)
-
-
-def _column(ptr: Any, columns: Sequence[Any]) -> Any:
-    import pyarrow as pa
-
-    kind = mention_type()
-    values = pa.StructArray.from_arrays(columns, fields=list(kind.value_type))
-    return pa.ListArray.from_arrays(pa.array(ptr, pa.int32()), values).cast(kind)
 
 
 # The texts of a column, and what is wrong with the rows that have none.

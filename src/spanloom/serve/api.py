@@ -143,12 +143,14 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
     api = Api(models, limits, workers)
     app = FastAPI(title="Spanloom", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None)
     routes, alone = APIRouter(responses=_REFUSALS), [Depends(_no_others)]
+    record = {"$ref": "#/components/schemas/Record"}
     routes.add_api_route(
-        "/predict", api.predict, methods=["POST"], responses=_answers(schema.Record | list[schema.Record]),
-        dependencies=alone, openapi_extra=_body(_either("Record")),
+        "/predict", api.predict, methods=["POST"], responses={200: {"model": schema.Record | list[schema.Record]}},
+        dependencies=alone, openapi_extra=_body({"anyOf": [record, {"type": "array", "items": record}]}),
     )  # fmt: skip
     routes.add_api_route(
-        "/explain", api.explain, methods=["POST"], dependencies=alone, responses=_answers(schema.ExplanationRecord),
+        "/explain", api.explain, methods=["POST"], dependencies=alone,
+        responses={200: {"model": schema.ExplanationRecord}},
         openapi_extra=_body(_inline(schema.Question)),
     )  # fmt: skip
     routes.add_api_route("/models", api.models)
@@ -176,19 +178,9 @@ async def _no_others(request: Request) -> None:
             raise Refused(422, f"the parameter is {clip(name)}, expected {', '.join(known)}{meant(name, known)}")
 
 
-def _answers(model: Any) -> dict[int | str, dict[str, Any]]:
-    return {200: {"model": model}}
-
-
 def _body(content: Mapping[str, Any]) -> dict[str, Any]:
     """The description of a body that the end point reads itself."""
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": content}}}}
-
-
-def _either(name: str) -> dict[str, Any]:
-    """One, or a list."""
-    one = {"$ref": f"#/components/schemas/{name}"}
-    return {"anyOf": [one, {"type": "array", "items": one}]}
 
 
 def _inline(model: type[BaseModel]) -> dict[str, Any]:
