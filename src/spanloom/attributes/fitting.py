@@ -127,12 +127,9 @@ def fit_attributes(
     if not targets:
         return None
     rules = Rules(language)
-    parts = [mention_features(block, rules) for block in blocks(documents)]
-    built = build_index([part.keys for part in parts], min_count=MIN_COUNT)
-    data = _Data(
-        built.matrix, np.concatenate([part.numbers for part in parts]), built.index.group_sizes,
-        _folds(documents, seed),
-    )  # fmt: skip
+    keys, numbers = zip(*(mention_features(block, rules) for block in blocks(documents)), strict=True)
+    built = build_index(keys, min_count=MIN_COUNT)
+    data = _Data(built.matrix, np.concatenate(numbers), built.index.group_sizes, _folds(documents, seed))
     classifiers = tuple(_fitted(target, data, run) for target in targets)
     return AttributeModel(built.index, classifiers, language)
 

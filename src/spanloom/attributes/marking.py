@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Final
@@ -12,7 +12,7 @@ import numpy as np
 
 from spanloom.attributes.lexicon import Cues, bundled, compared
 from spanloom.attributes.scope import Flags, Scopes
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import UsageError, clip, meant
 from spanloom.parallel import grouped
 from spanloom.text import tokenize
@@ -189,19 +189,18 @@ def mark(
 def marked(documents: Iterable[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
     """Yield documents with some attributes by rules, in place of their own."""
     for block in blocks(documents):
-        yield from _with(block, rules, names)
+        for document, marks in zip(block, rules.verdicts(block, names), strict=True):
+            pairs = zip(document.mentions, marks, strict=True)
+            yield document.copy(mentions=[with_attributes(mention, names, own) for mention, own in pairs])
+
+
+def with_attributes(mention: Mention, names: Collection[str], own: Mapping[str, bool | str]) -> Mention:
+    """Return a mention with other attributes in place of those of some names."""
+    others = {name: value for name, value in mention.attributes.items() if name not in names}
+    scores = {name: score for name, score in mention.attribute_scores.items() if name not in names}
+    return mention.replace(attributes={**others, **own}, attribute_scores=scores)
 
 
 def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Return documents in lists of about `BLOCK_TOKENS` tokens, of about six characters each."""
     return grouped(documents, lambda document: len(document.text), 6 * BLOCK_TOKENS)
-
-
-def _with(documents: Sequence[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
-    for document, marks in zip(documents, rules.verdicts(documents, names), strict=True):
-        mentions = []
-        for mention, own in zip(document.mentions, marks, strict=True):
-            others = {name: value for name, value in mention.attributes.items() if name not in names}
-            scores = {name: score for name, score in mention.attribute_scores.items() if name not in names}
-            mentions.append(mention.replace(attributes={**others, **own}, attribute_scores=scores))
-        yield document.copy(mentions=mentions)

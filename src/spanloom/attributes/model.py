@@ -128,13 +128,13 @@ class AttributeModel:
     def _marked(
         self, documents: list[Document], chosen: Sequence[Classifier], rules: Rules, run: Executor
     ) -> Iterator[Document]:
-        features = mention_features(documents, rules)
-        matrix = self.index.lookup(features.keys, run=run)
+        keys, numbers = mention_features(documents, rules)
+        matrix = self.index.lookup(keys, run=run)
         mentions = [mention for document in documents for mention in document.mentions]
         values: list[dict[str, bool | str]] = [dict(mention.attributes) for mention in mentions]
         scores: list[dict[str, float]] = [dict(mention.attribute_scores) for mention in mentions]
         for one in chosen:
-            chances = one.probabilities(matrix, features.numbers, run)
+            chances = one.probabilities(matrix, numbers, run)
             best = chances.argmax(1)
             top = chances[np.arange(len(best)), best].tolist()
             known = frozenset(one.types)
@@ -160,14 +160,12 @@ class AttributeModel:
             mention: of any type that has attributes.
         """
         own = document.copy(mentions=[mention])
-        features = mention_features([own], Rules(self.language))
-        matrix = self.index.lookup(features.keys)
+        keys, numbers = mention_features([own], Rules(self.language))
+        matrix = self.index.lookup(keys)
         return {
             one.name: {
                 "" if value is None else str(value).lower() if isinstance(value, bool) else value: chance
-                for value, chance in zip(
-                    one.values, one.probabilities(matrix, features.numbers)[0].tolist(), strict=True
-                )
+                for value, chance in zip(one.values, one.probabilities(matrix, numbers)[0].tolist(), strict=True)
             }
             for one in self.classifiers
             if mention.type in one.types

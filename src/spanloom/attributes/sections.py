@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from spanloom.attributes.lexicon import Cues
-from spanloom.attributes.marking import Rules
+from spanloom.attributes.marking import Rules, with_attributes
 from spanloom.attributes.scope import headings_of
 from spanloom.document import Document, Section, Span
 from spanloom.text.sections import headings
@@ -56,9 +56,5 @@ def _sectioned(document: Document, rules: Rules) -> Document:
     mentions = []
     for mention in document.mentions:
         at = bisect_right(starts, mention.start)
-        attributes = {name: value for name, value in mention.attributes.items() if name != SECTION}
-        scores = {name: score for name, score in mention.attribute_scores.items() if name != SECTION}
-        if at:
-            attributes[SECTION] = sections[at - 1].name
-        mentions.append(mention.replace(attributes=attributes, attribute_scores=scores))
+        mentions.append(with_attributes(mention, (SECTION,), {SECTION: sections[at - 1].name} if at else {}))
     return document.copy(mentions=mentions, sections=sections)

@@ -26,7 +26,7 @@ from spanloom.clean.suspects import (
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
-from spanloom.document import Document, Mention
+from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_file
@@ -128,11 +128,11 @@ def _table(documents: Sequence[Document], suspects: Sequence[Suspect]) -> str:
     """Return one line for each suspect: how certain, what, where, what is annotated, and what is expected."""
     rows: list[tuple[str, ...]] = [("certain", "kind", "document", "characters", "annotated", "expected")]
     for one in suspects:
-        sides = (_quoted(documents[one.document].text, mention) for mention in (one.mention, one.other))
+        text = documents[one.document].text
+        sides = (
+            "-" if mention is None else shorten(f"{clean(mention.type)}: {surface(text, mention)}", _WORDS)
+            for mention in (one.mention, one.other)
+        )
         name = shorten(clean(one.name_in(documents)), _NAME)
         rows.append((f"{one.certainty:7.1%}", one.kind, name, f"{one.start}-{one.end}", *sides))
     return "".join(f"{line}\n" for line in aligned(rows))
-
-
-def _quoted(text: str, mention: Mention | None) -> str:
-    return "-" if mention is None else shorten(f"{clean(mention.type)}: {surface(text, mention)}", _WORDS)

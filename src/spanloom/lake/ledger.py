@@ -90,9 +90,10 @@ class Ledger:
         found = _read(file)
         for name, value in expected.items():
             if found.get(name) != value:
+                begun, this = (json.dumps(one, ensure_ascii=False) for one in (found.get(name), value))
                 raise UsageError(
-                    f"{output} was begun with {name} {_shown(found.get(name))}, and this is {_shown(value)}; give what "
-                    "it was begun with, or name another output"
+                    f"{output} was begun with {name} {begun}, and this is {this}; give what it was begun with, or name "
+                    "another output"
                 )
         return cls(output, found)
 
@@ -223,10 +224,6 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise DataError(_DAMAGED, path=file)
     return found
-
-
-def _shown(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 # Fragments of a lake: the files of a folder, each read as record batches and written as one Parquet file.

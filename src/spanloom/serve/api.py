@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -144,6 +143,8 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
     app = FastAPI(title="Spanloom", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None)
     routes, alone = APIRouter(responses=_REFUSALS), [Depends(_no_others)]
     record = {"$ref": "#/components/schemas/Record"}
+    # no answer contains it, so that only its parts are among the components
+    question = schema.Question.model_json_schema(ref_template="#/components/schemas/{model}")
     routes.add_api_route(
         "/predict", api.predict, methods=["POST"], responses={200: {"model": schema.Record | list[schema.Record]}},
         dependencies=alone, openapi_extra=_body({"anyOf": [record, {"type": "array", "items": record}]}),
@@ -151,7 +152,7 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
     routes.add_api_route(
         "/explain", api.explain, methods=["POST"], dependencies=alone,
         responses={200: {"model": schema.ExplanationRecord}},
-        openapi_extra=_body(_inline(schema.Question)),
+        openapi_extra=_body({name: value for name, value in question.items() if name != "$defs"}),
     )  # fmt: skip
     routes.add_api_route("/models", api.models)
     routes.add_api_route("/health", api.health)
@@ -181,12 +182,6 @@ async def _no_others(request: Request) -> None:
 def _body(content: Mapping[str, Any]) -> dict[str, Any]:
     """The description of a body that the end point reads itself."""
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": content}}}}
-
-
-def _inline(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of a model that no answer contains, so that only its parts are among the components."""
-    found = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    return {name: value for name, value in found.items() if name != "$defs"}
 
 
 async def body_of(request: Request, most: int, hold: Callable[[int], object] = int) -> bytes:
