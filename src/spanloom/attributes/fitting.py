@@ -136,13 +136,16 @@ def fit_attributes(
 
 def _targets(documents: Sequence[Document]) -> list[_Target]:
     mentions = [mention for document in documents for mention in document.mentions]
-    counts: dict[str, Counter[str]] = {}  # true is the text "true" here
+    given = [  # true is the text "true" here
+        {name: "true" if value is True else value for name, value in mention.attributes.items() if value is not False}
+        for mention in mentions
+    ]
+    counts: dict[str, Counter[str]] = {}
     types: dict[str, set[str]] = {}
-    for mention in mentions:
-        for name, value in mention.attributes.items():
-            if value is not False:
-                counts.setdefault(name, Counter())["true" if value is True else value] += 1
-                types.setdefault(name, set()).add(mention.type)
+    for mention, own in zip(mentions, given, strict=True):
+        for name, value in own.items():
+            counts.setdefault(name, Counter())[value] += 1
+            types.setdefault(name, set()).add(mention.type)
     frequent = sorted(
         (name for name in counts if counts[name].total() >= FEWEST), key=lambda n: (-counts[n].total(), n)
     )
@@ -163,13 +166,10 @@ def _targets(documents: Sequence[Document]) -> list[_Target]:
         only_true = known == ["true"]
         number = {value: i for i, value in enumerate(known)}
         rows, classes = [], []
-        for at, mention in enumerate(mentions):
-            if mention.type in types[name]:
-                value = mention.attributes.get(name, False)
-                text = "true" if value is True else value
-                if text is False or text in number:  # a rare value is neither
-                    rows.append(at)
-                    classes.append(len(known) if text is False else number[str(text)])
+        for at, (mention, own) in enumerate(zip(mentions, given, strict=True)):
+            if mention.type in types[name] and (name not in own or own[name] in number):  # a rare value is left out
+                rows.append(at)
+                classes.append(number[own[name]] if name in own else len(known))
         if max(classes) < len(known) and len(known) == 1:  # always true: nothing to learn
             continue
         values: tuple[_Value, ...] = (True, False) if only_true else tuple(known)

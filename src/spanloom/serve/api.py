@@ -214,38 +214,32 @@ async def hung_up(request: Request) -> None:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """One shape for all errors."""
+    """One shape for all errors; handlers are asynchronous, as the framework calls others in threads."""
 
+    @app.exception_handler(Refused)
     async def refused(_: Request, error: Refused) -> Response:
         headers = (
             {"Retry-After": "1"} if error.status == 503 else {"Connection": "close"} if error.status == 408 else {}
         )
         return _error(error.status, error.message, headers)
 
+    @app.exception_handler(HTTPException)
     async def by_framework(_: Request, error: HTTPException) -> Response:
         return _error(error.status_code, _FRAMEWORK.get(error.status_code, error.detail), error.headers)
 
+    @app.exception_handler(RequestValidationError)
     async def parameter(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         return _error(422, f"{first['loc'][-1]} is {str(first['input'])[:60]!r}: {first['msg'].lower()}")
 
+    @app.exception_handler(Gone)
+    @app.exception_handler(ClientDisconnect)
     async def ended(*_: object) -> Response:
         return Response(status_code=_HUNG_UP)
 
+    @app.exception_handler(Exception)
     async def failed(*_: object) -> Response:
         return _error(500, "the server failed at this request; see its log")
-
-    # all are asynchronous, as the framework calls others in threads
-    handlers: dict[type[Exception], Callable[[Request, Any], Awaitable[Response]]] = {
-        Refused: refused,
-        HTTPException: by_framework,
-        RequestValidationError: parameter,
-        Gone: ended,
-        ClientDisconnect: ended,
-        Exception: failed,
-    }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
 
 
 _FRAMEWORK = {
