@@ -108,8 +108,7 @@ def ascending(*columns: Ints) -> Ints:
             room = span
     if len(keys) == 1 and room * len(keys[0]) < 1 << 63:  # with numbers none are equal, and any sort keeps their order
         return np.argsort(keys[0] * len(keys[0]) + np.arange(len(keys[0])))
-    order: Ints = np.lexsort(keys[::-1]) if keys else np.arange(0)
-    return order
+    return np.lexsort(keys[::-1]) if keys else np.arange(0)
 
 
 def distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Ints]:

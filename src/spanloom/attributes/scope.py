@@ -175,8 +175,7 @@ class Scopes:
         comma = np.isin(at - 1, self.where(_OPENING - _COLONS))
         several = np.append(at[comma], self.where(_PLUS))
         signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
-        found: Int64 = at[signs & ~np.isin(at + 1, self.where(_NUMBERS))]
-        return found
+        return at.compress(signs & ~np.isin(at + 1, self.where(_NUMBERS)))
 
     @cached_property
     def sentence(self) -> Int64:
@@ -295,8 +294,7 @@ class Scopes:
                     break
                 number += 1
         after = np.flatnonzero(breaks)
-        found: Int64 = batch.sentences[after[np.searchsorted(after, np.arange(count), side="right")]]
-        return found
+        return batch.sentences.take(after[np.searchsorted(after, np.arange(count), side="right")])
 
     def before(self, pair: int, near: bool = False) -> Reached:
         """Return which mentions the cues before them reach.
@@ -436,8 +434,7 @@ class Scopes:
         subject &= ~np.isin(first - 1, joining) | _between(verbs, opening, first)
         relative = self.where(self._words_of("relatives"))
         whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
-        found: Int64 = np.where(subject & (verb < at) & whole, verb, at)
-        return found
+        return np.where(subject & (verb < at) & whole, verb, at)
 
     def _subject(self, pair: int, first: Int64, begin: Int64, at: Int64, end: Int64) -> Flags:
         """Return whether a cue such as *neither* is not about a mention: *neither CT nor ECG showed*, *reduced pain*.
@@ -506,20 +503,17 @@ class Scopes:
 
 def _last(places: Int64, high: Int64) -> Int64:
     """Return the last of some places, ascending, before each of others; -1 for none."""
-    found: Int64 = np.append(-1, places)[np.searchsorted(places, high)]
-    return found
+    return np.append(-1, places).take(np.searchsorted(places, high))
 
 
 def _reached_before(end: Int64, counts: Flags) -> Int64:
     """Return the largest end of those before each that count; 0 for none."""
-    found: Int64 = np.append(0, np.maximum.accumulate(np.where(counts, end, 0)))[:-1] if len(end) else end
-    return found
+    return np.append(0, np.maximum.accumulate(np.where(counts, end, 0)))[:-1] if len(end) else end
 
 
 def _between(places: Int64, low: Int64, high: Int64) -> Flags:
     """Return whether one of some places, ascending, is from ``low`` to before ``high``."""
-    found: Flags = np.searchsorted(places, high) > np.searchsorted(places, low)
-    return found
+    return np.searchsorted(places, high) > np.searchsorted(places, low)
 
 
 def _nothing(parts: MentionParts) -> Reached:

@@ -103,8 +103,7 @@ class _Examples(NamedTuple):
     @property
     def reached(self) -> NDArray[np.bool_]:
         """(M,) whether a candidate is right."""
-        found: NDArray[np.bool_] = np.logical_or.reduceat(self.right, self.groups.ptr[:-1])
-        return found
+        return np.logical_or.reduceat(self.right, self.groups.ptr[:-1])
 
     def take(self, mentions: NDArray[np.bool_]) -> _Examples:
         """Return some of the mentions."""

@@ -339,8 +339,7 @@ def _best_rows(single: _Single) -> Int64:
     """Return the row of the likeliest concept of each form that has one; of equal ones the least number counts."""
     order = np.lexsort((-single.concept, single.likely, single.form))
     last = np.append(np.diff(single.form[order]) > 0, True)[: len(order)]
-    found: Int64 = order[last]
-    return found
+    return order.compress(last)
 
 
 def _best(single: _Single, forms: int) -> list[tuple[int, float]]:

@@ -365,8 +365,7 @@ class Groups(NamedTuple):
         largest = np.repeat(np.maximum.reduceat(scores, self.ptr[:-1]), np.diff(self.ptr))
         rows = np.flatnonzero(scores == largest)
         owner = np.searchsorted(self.ptr, rows, side="right") - 1
-        found: Int64 = rows[np.searchsorted(owner, np.arange(len(self.ptr) - 1))]
-        return found
+        return rows.take(np.searchsorted(owner, np.arange(len(self.ptr) - 1)))
 
 
 @dataclass(frozen=True)

@@ -150,8 +150,7 @@ class Characters:
         for k, character in enumerate(literal):
             starts = starts[self.points[starts + k] == ord(character)]
         places = starts + len(literal) if pattern.left else starts
-        matches: Offsets = places[self.allowed[places]]
-        return matches
+        return places.compress(self.allowed[places])
 
     @cached_property
     def _inner(self) -> Offsets:
@@ -160,8 +159,7 @@ class Characters:
     @cached_property
     def _changes(self) -> Offsets:
         inner: Offsets = self._inner
-        changes: Offsets = inner[self.classes[inner] != self.classes[inner - 1]]
-        return changes
+        return inner.compress(self.classes[inner] != self.classes[inner - 1])
 
     @cached_property
     def _words(self) -> Flags:
