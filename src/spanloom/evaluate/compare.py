@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.annotation import doubt
-from spanloom.document.document import check_documents
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError
 from spanloom.evaluate.measures import Score
@@ -74,15 +73,11 @@ def require_heads(gold: Sequence[Document]) -> None:
 
 
 def require_complete(gold: Sequence[Document], *predictions: Sequence[Document]) -> None:
-    """Check that lists of documents are given, and that all gold mentions of the compared types are annotated.
+    """Check that all gold mentions of the compared types are annotated.
 
     Raises:
-        UsageError: a value that is not a list of documents.
         DataError: ``meta["annotation"]`` declares otherwise; the message names the document.
     """
-    check_documents(gold, "gold")
-    for prediction in predictions:
-        check_documents(prediction, "the prediction")
     documents = chain(gold, *predictions)
     types = sorted({mention.type for document in documents for mention in document.mentions})
     for i, document in enumerate(gold):
@@ -93,6 +88,17 @@ def require_complete(gold: Sequence[Document], *predictions: Sequence[Document])
                 "what is predicted there is right; evaluate on complete annotation, or take out meta.annotation where "
                 "it is complete"
             )
+
+
+def paired(gold: Sequence[Document], *predictions: Sequence[Document]) -> list[list[Document]]:
+    """Return predictions in the order of gold documents, whose annotation is complete.
+
+    Raises:
+        UsageError, DataError: as of `pair` and `require_complete`.
+    """
+    found = [pair(gold, prediction) for prediction in predictions]
+    require_complete(gold, *found)
+    return found
 
 
 def _joined(document: Document, mention: Mention) -> Mention:

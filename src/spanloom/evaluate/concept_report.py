@@ -11,7 +11,7 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
-from spanloom.evaluate.compare import of_type, require_complete
+from spanloom.evaluate.compare import of_type, paired
 from spanloom.evaluate.concepts import (
     Resolved,
     Resolver,
@@ -24,7 +24,6 @@ from spanloom.evaluate.concepts import (
 from spanloom.evaluate.measures import Floats, Score, rates
 from spanloom.evaluate.report import accuracy_cell, score_table
 from spanloom.evaluate.rows import PairedTest, ReportRow, compare_rows, scores, unit_counts
-from spanloom.evaluate.units import pair
 
 _SHOWN = 10  # identifiers that the vocabulary lacks, in the text
 
@@ -121,8 +120,7 @@ def evaluate_concepts(
     >>> report.documents.precision, report.documents.recall, report.mentions.f1
     (1.0, 0.5, 0.0)
     """
-    require_complete(gold, predicted)
-    predicted = pair(gold, predicted)
+    [predicted] = paired(gold, predicted)
     resolve = Resolved(vocabulary)
     kinds = sorted({mention.type for side in (gold, predicted) for document in side for mention in document.mentions})
     sets = [concept_sets(side, resolve) for side in (gold, predicted)]
@@ -211,8 +209,7 @@ def concept_test(
     >>> test.documents.p_value, round(test.documents_t, 4)
     (0.03125, 0.0025)
     """
-    require_complete(gold, a, b)
-    sides = [pair(gold, a), pair(gold, b)]
+    sides = paired(gold, a, b)
     resolve = Resolved(vocabulary)
     expected = concept_sets(gold, resolve)
     sets = [by_document(expected, concept_sets(side, resolve)) for side in sides]

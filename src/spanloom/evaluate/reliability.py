@@ -11,9 +11,9 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import DataError, check_number, plural
-from spanloom.evaluate.compare import Key, MentionComparison, compare, exact, require_complete
+from spanloom.evaluate.compare import Key, MentionComparison, compare, exact, paired
 from spanloom.evaluate.measures import Floats, calibration_error, rates
-from spanloom.evaluate.units import pair, units
+from spanloom.evaluate.units import units
 
 _BAR = 40  # characters for the range from 0 to 1
 
@@ -127,8 +127,7 @@ def _scored(gold: Sequence[Document], predicted: Sequence[Document], key: Key) -
     Raises:
         DataError: a mention has no such score; and as of `calibration`.
     """
-    require_complete(gold, predicted)
-    predicted = pair(gold, predicted)
+    [predicted] = paired(gold, predicted)
     comparison = compare(gold, predicted, units(gold, predicted), key)
     side, scores = comparison.predicted, []
     for mention, i in zip(side.mentions, side.document.tolist(), strict=True):

@@ -21,12 +21,12 @@ from spanloom.evaluate.compare import (
     errors,
     exact,
     in_both,
-    require_complete,
+    paired,
     surer,
 )
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, row, scores
-from spanloom.evaluate.units import pair, units, with_sentences
+from spanloom.evaluate.units import units, with_sentences
 from spanloom.formats.inputs import documents_given
 
 
@@ -174,10 +174,9 @@ def evaluate(
     >>> report.overall.f1, report.partial.f1, report.errors
     (0.5, 0.75, {'boundary': 1, 'type': 0, 'missed': 0, 'spurious': 0})
     """
-    gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
-    require_complete(gold, predicted)
+    gold = documents_given(gold, "gold")
+    [predicted] = paired(gold, documents_given(predicted, "the prediction"))
     gold = with_sentences(gold)
-    predicted = pair(gold, predicted)
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, _key(match))
     kinds = errors(comparison)
@@ -273,8 +272,7 @@ def findings(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Fi
     >>> [error.kind for error in findings([gold], [gold.copy(mentions=[Mention("part", [(0, 18)])])])]
     ['gap missed']
     """
-    require_complete(gold, predicted)
-    predicted = pair(gold, predicted)
+    [predicted] = paired(gold, predicted)
     comparison = compare(gold, predicted, units(gold, predicted), exact)
     kinds = compared_kinds(gold, predicted)
     found = [*_unmatched(comparison), *_matched(gold, predicted, "head" in kinds, "concept" in kinds)]

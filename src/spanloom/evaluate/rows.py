@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import UsageError, check_number, plural
-from spanloom.evaluate.compare import Key, MentionComparison, compare, exact, require_complete
+from spanloom.evaluate.compare import Key, MentionComparison, compare, exact, paired
 from spanloom.evaluate.measures import Floats, Interval, Intervals, Score, rates
-from spanloom.evaluate.units import ResamplingUnits, pair, units, with_sentences
+from spanloom.evaluate.units import ResamplingUnits, units, with_sentences
 from spanloom.sparse import SparseMatrix
 
 Bools = NDArray[np.bool_]
@@ -306,9 +306,8 @@ def paired_test(
     >>> test.difference, test.p_value, test.enumerated
     (0.6, 0.03125, True)
     """
-    require_complete(gold, a, b)
+    first, second = paired(gold, a, b)
     gold = with_sentences(gold)
-    first, second = pair(gold, a), pair(gold, b)
     cut = units(gold, first, second)
     rows = [row(compare(gold, side, cut, key)) for side in (first, second)]
     return compare_rows(rows[0], rows[1], cut, samples, seed)
