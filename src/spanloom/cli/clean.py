@@ -26,6 +26,7 @@ from spanloom.clean.suspects import (
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
+from spanloom.cli.reading import Reading
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
@@ -56,7 +57,7 @@ def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> i
     recognizer = recognizer_of(**options.parameters())
     recognizer.check()
     log = Messages(options.quiet)
-    reading = options.reader(log)
+    reading = Reading.of(options, log)
     documents = list(reading(options.train))
     with Reporter(options.quiet) as reporter:
         judged = judge(documents, recognizer, options.folds, reporter)

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
@@ -45,10 +44,6 @@ class CommonOptions(BaseModel):
         """The keyword arguments of the model's class, those that were given; all cores by default."""
         given: dict[str, Any] = {"jobs": ALL_CORES, **self.model_dump(include=set(self.known), exclude_none=True)}
         return {_PARAMETERS.get(name, name): value for name, value in given.items()}
-
-    def reader(self, log: Messages) -> Reading:
-        """Return what reads with these options."""
-        return Reading(log, input_format=self.input_format, columns=self.columns, on_error=self.on_error or "stop")
 
     def training(self, reading: Reading) -> Iterator[Document]:
         """Read the training data."""

@@ -49,8 +49,8 @@ class Reading:
         self._count = self._read = 0
 
     @classmethod
-    def of(cls, args: Options, log: Messages, input_format: str | None = None) -> Self:
-        """Return what reads with the options of a verb; ``input_format`` if they name none."""
+    def of(cls, args: Any, log: Messages, input_format: str | None = None) -> Self:
+        """Return what reads with the options of a verb, or of a training; ``input_format`` if they name none."""
         named = args.input_format or input_format
         return cls(log, input_format=named, columns=args.columns, on_error=args.on_error or "stop")
 

@@ -120,7 +120,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         log.notice(line)
     began = monotonic()
     with _beside_data(options) as more, _model_folder(options.output, options.force) as folder:
-        reading = options.reader(log)
+        reading = Reading.of(options, log)
         seen, tried = _Seen(), _Seen()
         data, dev = seen.of(options.training(reading)), None if options.dev is None else tried.of(reading(options.dev))
         with Reporter(options.quiet) as reporter:
@@ -251,7 +251,7 @@ def teach_run(
                 "a tenth of --train tunes the student; where --crossed marks up the same text, its F1 is too high: "
                 "give --dev"
             )
-        reading = options.reader(log)
+        reading = Reading.of(options, log)
         with Reporter(options.quiet) as reporter:
             student = teach(
                 teachers, reading.raw(source), weight=options.weight, progress=reporter,
