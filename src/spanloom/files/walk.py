@@ -55,7 +55,7 @@ def check_no_link(path: Path) -> None:
     """
     mode = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFREG
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        kind = "a link" if stat.S_ISLNK(mode) else "neither a file nor a folder"
+        kind = "a link" if stat.S_ISLNK(mode) else "a pipe or the like"
         raise DataError(f"{kind}, where files that Spanloom made are expected; remove it", path=path)
 
 
