@@ -41,12 +41,6 @@ class SparseMatrix(NamedTuple):
         sums = np.bincount(where, values, len(places)).astype(np.float64)
         return cls(row_offsets(row, shape[0]), column, sums, shape[1])
 
-    @classmethod
-    def of(cls, dense: Floats) -> SparseMatrix:
-        """Return a dense matrix as a sparse one."""
-        rows, columns = np.nonzero(dense)
-        return cls.build(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
-
     def __matmul__(self, other: Floats) -> Floats:
         result = np.empty((len(self.ptr) - 1, other.shape[1]))
         _product(self.ptr, self.columns, self.values, other, result)

@@ -129,7 +129,7 @@ _CHUNK = 2_000_000  # weights held at once
 _TIE = 1e-12  # differences of F1 closer than this are equal: the same fractions, rounded on different ways
 
 
-def bootstrap(counts: SparseMatrix | Floats, columns: int, samples: int, seed: int) -> Floats:
+def bootstrap(counts: SparseMatrix, columns: int, samples: int, seed: int) -> Floats:
     """Compute precision, recall and F1 of bootstrap samples of the units (Efron and Tibshirani 1993, chapter 13).
 
     Args:
@@ -146,8 +146,7 @@ def bootstrap(counts: SparseMatrix | Floats, columns: int, samples: int, seed: i
     """
     check_number("samples", samples, 1, whole=True)
     check_number("seed", seed, 0, whole=True)
-    rows = counts if isinstance(counts, SparseMatrix) else SparseMatrix.of(counts)
-    transposed, units = rows.transposed(), len(rows.ptr) - 1
+    transposed, units = counts.transposed(), len(counts.ptr) - 1
     parts = [(transposed @ weights.T).T.reshape(-1, columns, 4) for weights in _weights(units, samples, seed)]
     drawn = np.concatenate(parts)
     predicted, gold = drawn[..., 1], drawn[..., 3]
