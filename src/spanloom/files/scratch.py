@@ -112,20 +112,8 @@ class _Blocks:
 MEMORY: Final = Scratch()
 
 
-class Place(NamedTuple):
-    """Where an array is.
-
-    Args:
-        name: of the file.
-        dtype: of its elements.
-        shape: of the array.
-        offset: bytes before it.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    offset: int
+Place = tuple[str, str, tuple[int, ...], int]
+"""Where an array is: name of the file, type of elements, shape, and bytes before it."""
 
 
 class FolderScratch(Scratch):
@@ -191,7 +179,7 @@ class FolderScratch(Scratch):
         at = array.ctypes.data
         for first, end, name in self._places if array.flags.c_contiguous and array.size else ():
             if first <= at and at + array.nbytes <= end:
-                return Place(name, array.dtype.str, array.shape, at - first)
+                return name, array.dtype.str, array.shape, at - first
         return None
 
     def flush(self) -> None:
