@@ -136,7 +136,7 @@ class Lane:
         Raises:
             Ended: the process ended before its answer.
         """
-        alone = self._background or not job.batched
+        alone = self._background or job.verb != "predict"
         request = _Request(job, raw, asyncio.get_running_loop().create_future(), alone)
         self._waiting[request] = None
         self._give()
