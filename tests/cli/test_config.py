@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from spanloom.cli.config import CommonOptions, checked, options_of
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import UsageError
 from spanloom.features import PRESETS
 from spanloom.formats import FORMATS
 from spanloom.hypergraph import ENGINES
@@ -85,7 +85,7 @@ def test_rules_for_sections_are_a_file_or_a_table(config):
     ],
 )
 def test_a_bad_file_gets_one_line(config, text, message):
-    with pytest.raises((DataError, UsageError)) as caught:
+    with pytest.raises(UsageError) as caught:
         effective({}, config(text))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
-from spanloom.errors import UsageError, meant
+from spanloom.errors import DataError, UsageError, meant
 from spanloom.files.walk import read_toml
 from spanloom.model.fields import Whole, declared
 
@@ -101,18 +101,18 @@ def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind
         config: a TOML file with the same names; hyphens may stand for underscores.
 
     Raises:
-        UsageError: an unknown key, a value that is not valid, or no training data or output at all.
-        DataError: the file is not TOML.
+        UsageError: a file that is not TOML, an unknown key, a value that is not valid, or no training data or output.
     """
     given = {name: value for name, value in flags.items() if value is not None and value != []}
     if isinstance(given.get("l2"), list) and len(given["l2"]) == 1:
         given["l2"] = given["l2"][0]
     if str(given.get("clusters", "")).isdecimal():
         given["clusters"] = int(given["clusters"])
-    read = read_toml(config, "options", "lines such as l2 = 0.1") if config else {}
-    in_file = {name.replace("-", "_"): value for name, value in read.items()}
     try:
-        return kind(**{**in_file, **given})
+        read = read_toml(config, "options", "lines such as l2 = 0.1") if config else {}
+        return kind(**{**{name.replace("-", "_"): value for name, value in read.items()}, **given})
+    except DataError as error:
+        raise UsageError(f"--config {error}") from None
     except ValidationError as error:
         raise UsageError(_one_line(error, config, kind)) from None
 
