@@ -83,10 +83,6 @@ class _Data(NamedTuple):
         """Return the weights of the largest likelihood, as `fit_regression` has them."""
         return fit_regression(self.matrix, self.numbers, right, self.sizes, l2, start, run, tolerance)
 
-    def odds(self, weights: Regression, run: Executor) -> Floats:
-        """Return the log-odds of each mention."""
-        return linear_scores(self.matrix, self.numbers, self.single(weights), run)
-
     def single(self, weights: Regression) -> Regression:
         """Return the weights of single features."""
         return Regression(weights.sparse / self.sizes, weights.dense)
@@ -214,7 +210,7 @@ def _fitted(target: _Target, data: _Data, run: Executor) -> Classifier:
             for i, (rows, rest, others) in enumerate(parts):
                 if len(others):
                     starts[i] = found = rest.regression(right[others], l2, starts[i], run, _ROUGH)
-                    odds[rows] = held[i].odds(found, run)
+                    odds[rows] = linear_scores(held[i].matrix, held[i].numbers, held[i].single(found), run)
             tried.append((float(np.logaddexp(0.0, np.where(right, -odds, odds)).sum()), l2, odds))
         _, l2, odds = min(tried, key=lambda one: one[0])
         weights.append(data.single(data.regression(right, l2, None, run)))
