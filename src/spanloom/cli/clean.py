@@ -26,7 +26,7 @@ from spanloom.clean.suspects import (
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
-from spanloom.cli.reading import Reading
+from spanloom.cli.reading import Reading, check_page
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
@@ -82,15 +82,14 @@ def _check_outputs(options: CleanOptions, as_json: bool) -> None:
     Raises:
         UsageError: one cannot.
     """
-    if options.html is not None and Path(options.html).suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"found --html {options.html}, expected a name that ends in .html")
+    if options.html is not None:
+        check_page(options.html, force=options.force)
     if as_json and options.output == STDIO:
         raise UsageError("--json and the documents would both go to standard output; name a file with --output")
     if options.html is not None and options.html == options.output:
         raise UsageError(f"--html and --output are both {options.html}; give them names of their own")
-    for path in (options.html, options.output):
-        if path is not None and path != STDIO:
-            check_free(path, force=options.force)
+    if options.output not in (None, STDIO):
+        check_free(options.output, force=options.force)
 
 
 def _summary(documents: Sequence[Document], found: Sequence[Suspect], shown: Sequence[Suspect]) -> str:

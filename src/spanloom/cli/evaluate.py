@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.predict import load_model, predict
-from spanloom.cli.reading import Reading
+from spanloom.cli.reading import Reading, check_page
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.evaluate import (
@@ -30,7 +30,7 @@ from spanloom.evaluate.compare import Key, require_complete
 from spanloom.evaluate.concepts import Resolver
 from spanloom.evaluate.words import evaluate_words
 from spanloom.files import STDIO
-from spanloom.files.output import check_free, output_file
+from spanloom.files.output import output_file
 from spanloom.model.corpus import TypeFilter
 from spanloom.model.protocol import MentionModel, Model, Swept, fills_column, finds_mentions, links, sweeps
 from spanloom.text import prepare
@@ -66,7 +66,8 @@ def run(args: Evaluate) -> int | None:
     if args.vocabulary is not None and not args.concepts:
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
     if args.html is not None:
-        _check_page(args.html, args.force)
+        check_page(args.html, force=args.force)
+        require()
     if args.vocabulary_columns is not None and args.vocabulary is None:
         raise UsageError("--vocabulary-columns names columns of --vocabulary; give it, too")
     # before anything that takes long
@@ -179,18 +180,6 @@ def _bare(document: Document) -> Document:
     """Return a document whose mentions have neither concepts nor attributes."""
     nothing: dict[str, Any] = {"concepts": (), "concept_scores": (), "attributes": {}, "attribute_scores": {}}
     return document.copy(mentions=[mention.replace(**nothing) for mention in document.mentions])
-
-
-def _check_page(output: str, force: bool) -> None:
-    """Check that the page can be written, before the evaluation that it shows.
-
-    Raises:
-        UsageError: it cannot be written: the name is not that of a page, it is taken, or Matplotlib is missing.
-    """
-    if Path(output).suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"found --html {output}, expected a name that ends in .html")
-    check_free(output, force=force)
-    require()
 
 
 def _page(

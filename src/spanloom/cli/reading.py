@@ -14,6 +14,7 @@ from spanloom.document.annotators import annotator_of, repeated, several, untouc
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
+from spanloom.files.output import check_free
 from spanloom.formats import FORMATS, Losses, OnError, read, write
 from spanloom.formats.base import DISCONTIGUOUS
 from spanloom.formats.scanning import format_of_input
@@ -177,6 +178,17 @@ def output_format_of(output: str, given: str | None) -> str | None:
         if kind.named(bare(path)):
             raise UsageError(f"{output}: the format {kind.name} is not packed by gzip; leave out .gz")
     return "jsonl"
+
+
+def check_page(output: str, *, force: bool) -> None:
+    """Check that a page can be written, before the work that it waits for.
+
+    Raises:
+        UsageError: the name is not that of a page, or it is taken.
+    """
+    if Path(output).suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"found --html {output}, expected a name that ends in .html")
+    check_free(output, force=force)
 
 
 def write_all(
