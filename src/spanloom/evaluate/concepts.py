@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +19,17 @@ from spanloom.evaluate.compare import Item, Key, compare, in_both
 from spanloom.evaluate.rows import Ints, ReportRow, row
 from spanloom.evaluate.units import ResamplingUnits
 
-if TYPE_CHECKING:
-    from spanloom.vocabulary.records import Concept
+
+class Identified(Protocol):
+    """Protocol of objects with an identifier, such as concepts."""
+
+    @property
+    def id(self) -> str:
+        """The identifier."""
+
+    @property
+    def parents(self) -> Sequence[str]:
+        """The identifiers of broader concepts."""
 
 
 class Resolver(Protocol):
@@ -29,7 +38,7 @@ class Resolver(Protocol):
     def find(self, id: str, /) -> int:
         """Return the number of the concept with this identifier, or alternative identifier, or -1."""
 
-    def __getitem__(self, number: int, /) -> Concept:
+    def __getitem__(self, number: int, /) -> Identified:
         """Return the concept of a number."""
 
 

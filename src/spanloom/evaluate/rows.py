@@ -106,7 +106,7 @@ def scores(rows: Sequence[ReportRow], units: int, samples: int, seed: int) -> li
     """Return the score of each row, with 95 % bootstrap intervals if ``samples`` is not 0.
 
     Raises:
-        UsageError: a negative number of samples, or a seed that is none.
+        UsageError: a negative number of samples, or an invalid seed.
     """
     check_number("bootstrap", samples, 0, whole=True)
     check_number("seed", seed, 0, whole=True)
@@ -142,7 +142,7 @@ def bootstrap(counts: SparseMatrix, columns: int, samples: int, seed: int) -> Fl
         (samples, rows, 3) precision, recall, F1; NaN where a sample has nothing below the line.
 
     Raises:
-        UsageError: there are no samples, or a seed that is none.
+        UsageError: there are no samples, or an invalid seed.
     """
     check_number("samples", samples, 1, whole=True)
     check_number("seed", seed, 0, whole=True)
@@ -150,7 +150,7 @@ def bootstrap(counts: SparseMatrix, columns: int, samples: int, seed: int) -> Fl
     parts = [(transposed @ weights.T).T.reshape(-1, columns, 4) for weights in _weights(units, samples, seed)]
     drawn = np.concatenate(parts)
     predicted, gold = drawn[..., 1], drawn[..., 3]
-    below = np.stack([predicted, gold, predicted + gold], axis=-1)  # where it is 0, a sample says nothing about the row
+    below = np.stack([predicted, gold, predicted + gold], axis=-1)  # where it is 0, a sample does not count
     return np.where(below > 0, rates(drawn), np.nan)
 
 
