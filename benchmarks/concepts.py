@@ -151,10 +151,10 @@ def most_similar(stage: ConceptStage, documents: Sequence[Document]) -> list[Doc
         for number, vocabulary in enumerate(stage.vocabularies):
             own = [i for i, one in enumerate(mentions) if stage.types.get(one.type) == number]
             texts = [" ".join(mentions[i].text(document.text).split()) for i in own]
-            found = vocabulary.forms.finder.find(texts, [expand(text, defined) for text in texts])
+            found = vocabulary.finder.find(texts, [expand(text, defined) for text in texts])
             for q, i in enumerate(own):
                 first = found.concept[found.ptr[q] : found.ptr[q + 1]][:1].tolist()
-                mentions[i] = mentions[i].replace(concepts=[vocabulary.forms.vocabulary[c].id for c in first])
+                mentions[i] = mentions[i].replace(concepts=[vocabulary.vocabulary[c].id for c in first])
         made.append(document.copy(mentions=mentions))
     return made
 

@@ -12,19 +12,21 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 
 from spanloom.data import clinical
 from spanloom.document import Document, Mention
+from spanloom.errors import UsageError
 from spanloom.evaluate import evaluate
 from spanloom.formats import read
 from spanloom.hypergraph import Child, Hyperedge, Template
 from spanloom.structures import STRUCTURES, MentionTable, Structure, Words
 from spanloom.structures.chain import Chain
-from spanloom.view import to_svg
+from spanloom.view import svg, to_svg
 from spanloom.view.hypergraph import draw_hypergraph
-from spanloom.view.mentions import draw_mentions
+from spanloom.view.svg import number
 
 # The beginning of a case's name, and the name of its figures.
 NAMES = {
@@ -75,6 +77,19 @@ EXAMPLES = {
     "segmenter-words": Example(Words(), _LIVER, ("word",), ((0, 0, 1), (0, 1, 5), (0, 5, 7))),
     "segmenter-mentions": Example(STRUCTURES["bilou"], _LIVER, ("medication", "treatment"), ((0, 1, 5), (1, 5, 7))),
 }
+Ranges = tuple[tuple[int, int], ...]
+
+_SPACE = 10.0  # between words
+_TRACK = 22.0  # from track to track
+_FIRST = 40.0  # the middle of the first track
+_MARGIN = 16.0
+_TICK = 5.0  # height of the ends of a component
+
+_MENTION_STYLE = """
+.spanloom .mention path { stroke-width: 2; }
+.spanloom .mention .gap { stroke-width: 1.4; stroke-dasharray: 3 4; }
+.spanloom .type text { text-anchor: start; }
+"""
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ROOT / "tests" / "cases" / "discontiguous.toml"
 FIGURES = ROOT / "docs" / "figures"
@@ -94,6 +109,65 @@ def figures() -> dict[str, str]:
             drawn[f"{name}-{structure}.svg"] = _hypergraph(structure, case, mentions)
     drawn |= {f"{name}.svg": _example(name, example) for name, example in EXAMPLES.items()}
     return drawn | {"viewing.svg": _viewing(), "crossing.svg": _crossing(), "report.svg": _report()}
+
+
+def draw_mentions(
+    words: Sequence[str], mentions: Sequence[tuple[str, Ranges]], *, title: str = "Mentions of a sentence"
+) -> str:
+    """Draw the mentions of one sentence, in their order in the list.
+
+    Args:
+        words: T.
+        mentions: type, and ranges of tokens, half-open and in text order.
+        title: a description of the drawing for screen readers.
+
+    Returns:
+        One SVG element, the same for the same arguments, for light and dark pages and for print. Each mention is a
+        group of class ``mention`` whose title is its type and its words.
+
+    Raises:
+        UsageError: a range is empty, outside the sentence, or not after the one before.
+    """
+    for kind, ranges in mentions:
+        _check(kind, ranges, len(words))
+    left = _MARGIN + max((svg.width(kind) + 2 * _SPACE for kind, _ in mentions), default=0.0)
+    bounds, right = [], left
+    for text in words:
+        bounds.append((right, right + svg.width(text)))
+        right += svg.width(text) + _SPACE
+    texts = (" ... ".join(" ".join(words[first:end]) for first, end in ranges) for _, ranges in mentions)
+    names = [f"{kind}: {text}" for (kind, _), text in zip(mentions, texts, strict=True)]
+    height = _FIRST + _TRACK * max(len(mentions) - 1, 0) + _MARGIN
+    root = svg.canvas(
+        right - _SPACE + _MARGIN if words else right + _MARGIN, height, title, "; ".join(names), _MENTION_STYLE
+    )
+    for text, (low, high) in zip(words, bounds, strict=True):
+        svg.word(root, text, (low + high) / 2, _MARGIN, **{"class": "word"})
+    for i, ((kind, ranges), name) in enumerate(zip(mentions, names, strict=True)):
+        pieces = [(bounds[first][0], bounds[end - 1][1]) for first, end in ranges]
+        _track(root, kind, name, pieces, _FIRST + i * _TRACK)
+    return svg.render(root)
+
+
+def _check(kind: str, ranges: Ranges, length: int) -> None:
+    borders = [border for piece in ranges for border in piece]
+    ordered = all(low < high for low, high in ranges) and all(low <= high for low, high in pairwise(borders))
+    if not ranges or not ordered or borders[0] < 0 or borders[-1] > length:
+        raise UsageError(
+            f"found a mention {kind!r} with ranges {ranges}, expected ranges in order, not empty, of {length} tokens"
+        )
+
+
+def _track(root: svg.Element, kind: str, name: str, pieces: Sequence[tuple[float, float]], y: float) -> None:
+    group = ElementTree.SubElement(root, "g", {"class": "mention"})
+    svg.write(group, "title", name)
+    svg.word(group, kind, _MARGIN, y + 4, **{"class": "type"})
+    for low, high in pieces:
+        top = number(y - _TICK)
+        way = f"M {number(low)} {top} V {number(y)} H {number(high)} V {top}"
+        ElementTree.SubElement(group, "path", {"d": way})
+    for (_, end), (first, _) in pairwise(pieces):
+        ElementTree.SubElement(group, "path", {"d": f"M {number(end)} {number(y)} H {number(first)}", "class": "gap"})
 
 
 def _example(name: str, example: Example) -> str:

@@ -13,7 +13,7 @@ from warnings import warn
 
 from spanloom import modelfile
 from spanloom.document import Mention
-from spanloom.errors import DataWarning, ModelError, UsageError, meant
+from spanloom.errors import DataWarning, ModelError, UsageError, meant, reason_of
 from spanloom.extras import entry_points
 from spanloom.files.walk import meant_path
 from spanloom.formats.inputs import One
@@ -79,9 +79,8 @@ def installed() -> dict[str, Installed]:
             folder = Path(entry.load().FOLDER)
             listed = modelfile.checked(dict[str, _Listed], json.loads((folder / _CATALOGUE).read_bytes()))
         except (ImportError, AttributeError, TypeError, OSError, ValueError, ModelError) as error:
-            reason = " ".join(str(error).split())
             raise ModelError(
-                f"the installed models {entry.name} cannot be read: {reason}; install them again"
+                f"the installed models {entry.name} cannot be read: {reason_of(error)}; install them again"
             ) from None
         for name, card in listed.items():
             if not _NAME.fullmatch(name):

@@ -41,12 +41,6 @@ class SparseMatrix(NamedTuple):
         sums = np.bincount(where, values, len(places)).astype(np.float64)
         return cls(row_offsets(row, shape[0]), column, sums, shape[1])
 
-    @classmethod
-    def of(cls, dense: Floats) -> SparseMatrix:
-        """Return a dense matrix as a sparse one."""
-        rows, columns = np.nonzero(dense)
-        return cls.build(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
-
     def __matmul__(self, other: Floats) -> Floats:
         result = np.empty((len(self.ptr) - 1, other.shape[1]))
         _product(self.ptr, self.columns, self.values, other, result)
@@ -108,8 +102,7 @@ def ascending(*columns: Ints) -> Ints:
             room = span
     if len(keys) == 1 and room * len(keys[0]) < 1 << 63:  # with numbers none are equal, and any sort keeps their order
         return np.argsort(keys[0] * len(keys[0]) + np.arange(len(keys[0])))
-    order: Ints = np.lexsort(keys[::-1]) if keys else np.arange(0)
-    return order
+    return np.lexsort(keys[::-1]) if keys else np.arange(0)
 
 
 def distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Ints]:

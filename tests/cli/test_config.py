@@ -80,7 +80,7 @@ def test_rules_for_sections_are_a_file_or_a_table(config):
         ('train = "t"\noutput = "m"\nl2 = "small"', "l2: found 'small'"),
         ('train = "t"', "--output is missing"),
         ("train =", "not a TOML file"),
-        (b"\xff", "not a TOML file"),
+        (b"\xff", "found bytes that are not UTF-8"),
         ("train = " + "[" * 5000, "nested too deeply"),
     ],
 )

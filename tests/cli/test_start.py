@@ -112,7 +112,7 @@ def test_files_are_opened_up_to_a_size_of_all(here, monkeypatch):
         (here / name).write_text("no JSON\n")
     monkeypatch.setattr(start, "_OPENED", 17)
     found = start.found_in(Path())
-    assert (found.invalid, found.annotated) == (["a.jsonl", "b.jsonl"], ["c.jsonl"])
+    assert (found["not readable"], found["annotated"]) == (["a.jsonl", "b.jsonl"], ["c.jsonl"])
 
 
 def test_names_that_a_terminal_would_follow_and_files_that_cannot_be_opened(here, command, monkeypatch):

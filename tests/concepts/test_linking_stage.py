@@ -16,12 +16,10 @@ from rapidfuzz.distance import Levenshtein
 
 from spanloom import Document, Mention, Recognizer, load, read
 from spanloom.concepts.fitting import assigned, fit_concepts, linked_vocabularies
-from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, FoldedTexts, Form, FormTable, VocabularyForms
+from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, FoldedTexts, Form, FormTable, Parents, VocabularyForms
 from spanloom.concepts.stage import (
     ConceptStage,
     Groups,
-    LinkedVocabulary,
-    Parents,
     Ranker,
     Vocabularies,
     candidates_of,
@@ -345,7 +343,7 @@ def test_explanations_hold_the_candidates(vocabulary: Vocabulary) -> None:
 
 
 def test_candidates_know_their_mentions(vocabulary: Vocabulary) -> None:
-    one = LinkedVocabulary.of(vocabulary, Memory.build(TRAIN, vocabulary), 5)
+    one = VocabularyForms(vocabulary, Memory.build(TRAIN, vocabulary), 5)
     own = candidates_of(one, forms_of(TEST, {"problem"}), {"problem"})
     pairs = zip(own.documents.tolist(), own.places.tolist(), strict=True)
     expected = [

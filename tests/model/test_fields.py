@@ -54,7 +54,7 @@ def test_one_more_parameter_is_one_line(value: Any, tmp_path: Any) -> None:
     assert "\n        momentum: of the last step, which is added to the next." in (Own.__doc__ or "")
     with pytest.raises(UsageError, match=r"momentum is .*, expected a number above 0"):
         Own(momentum=value).check()
-    option = with_parameters(OwnParameters).parameters["momentum"].annotation.__metadata__[0]
+    option = next(one for one in with_parameters(OwnParameters) if one.name == "momentum").annotation.__metadata__[0]
     assert (option.default, option.metavar, option.help) == ("--momentum", "NUMBER", "Share of the last step. [0.5]")
     (tmp_path / "own.toml").write_text('train = "t"\noutput = "m"\nmomentum = 0.75\n')
     options = checked(options_of(Own, CommonOptions), {}, str(tmp_path / "own.toml"))

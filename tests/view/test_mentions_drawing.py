@@ -1,14 +1,16 @@
-"""Mentions as SVG: one track each, a line under each component, a dashed one across each gap."""
+"""Mentions in the figures of the documents: one track each, a line under each component, a dashed one across gaps."""
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from spanloom.errors import UsageError
-from spanloom.view.mentions import draw_mentions
 
+draw_mentions = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "draw.py"))["draw_mentions"]
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ["Infarctions", "either", "water", "shed", "or", "embolic"]
 

@@ -1,11 +1,9 @@
 """Attributes of mentions, such as negated: by cues and their scope, without training, or learned; and sections."""
 
-from spanloom.attributes.attributing import NONE, attributing
 from spanloom.attributes.fitting import fit_attributes
 from spanloom.attributes.lexicon import ATTRIBUTES, Cues, read_cues
-from spanloom.attributes.marking import language_of, mark
-from spanloom.attributes.model import AttributeModel
-from spanloom.attributes.sections import with_sections
+from spanloom.attributes.marking import language_of, mark, with_sections
+from spanloom.attributes.model import NONE, AttributeModel, attributing
 
 __all__ = [
     "ATTRIBUTES",

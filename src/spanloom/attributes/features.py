@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -31,31 +31,22 @@ _EDGE: Final = np.uint64(3)  # in place of a word: the end of the sentence
 _MARKS: Final = frozenset(("-", "*", "•", "–", "·", "○", "▪", "+", "#", "<number>"))
 
 
-class MentionFeatures(NamedTuple):
-    """Features of M mentions.
-
-    Args:
-        keys: of single features.
-        numbers: (M, 1 + G) a one, and `_TRUST` where the rules mark the mention with each of `pairs`: so few mentions
-            are enough to learn that rules are mostly right.
-    """
-
-    keys: Keys
-    numbers: Floats
-
-
 @cache
 def pairs() -> tuple[Pair, ...]:
     """Return the pairs of attribute and value that the bundled cues of any language mark."""
     return tuple(dict.fromkeys(pair for cues in bundled().values() for pair in cues.table.pairs))
 
 
-def mention_features(documents: Sequence[Document], rules: Rules) -> MentionFeatures:
-    """Return the features of the documents' mentions, one after the other.
+def mention_features(documents: Sequence[Document], rules: Rules) -> tuple[Keys, Floats]:
+    """Return the features of the documents' M mentions, one after the other.
 
     Args:
         documents: with mentions.
         rules: whose cues and verdicts are features.
+
+    Returns:
+        keys of single features; and (M, 1 + G) a one, and `_TRUST` where the rules mark the mention with each of
+        `pairs`: so few mentions are enough to learn that rules are mostly right.
     """
     counts = [len(document.mentions) for document in documents]
     bounds = np.cumsum([0, *counts])
@@ -75,7 +66,7 @@ def mention_features(documents: Sequence[Document], rules: Rules) -> MentionFeat
         sizes[rows] = (table != 0).sum(1)
         for i, (first, end) in zip(members, pairwise(np.cumsum([0, *(counts[i] for i in members)])), strict=True):
             ids[i] = table[first:end][table[first:end] != 0]
-    return MentionFeatures(Keys(np.concatenate([np.zeros(0, np.uint64), *ids]), np.append(0, sizes.cumsum())), numbers)
+    return Keys(np.concatenate([np.zeros(0, np.uint64), *ids]), np.append(0, sizes.cumsum())), numbers
 
 
 def _table(scopes: Scopes, verdicts: Flags) -> UInt64:

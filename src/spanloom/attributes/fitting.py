@@ -83,10 +83,6 @@ class _Data(NamedTuple):
         """Return the weights of the largest likelihood, as `fit_regression` has them."""
         return fit_regression(self.matrix, self.numbers, right, self.sizes, l2, start, run, tolerance)
 
-    def odds(self, weights: Regression, run: Executor) -> Floats:
-        """Return the log-odds of each mention."""
-        return linear_scores(self.matrix, self.numbers, self.single(weights), run)
-
     def single(self, weights: Regression) -> Regression:
         """Return the weights of single features."""
         return Regression(weights.sparse / self.sizes, weights.dense)
@@ -127,25 +123,25 @@ def fit_attributes(
     if not targets:
         return None
     rules = Rules(language)
-    parts = [mention_features(block, rules) for block in blocks(documents)]
-    built = build_index([part.keys for part in parts], min_count=MIN_COUNT)
-    data = _Data(
-        built.matrix, np.concatenate([part.numbers for part in parts]), built.index.group_sizes,
-        _folds(documents, seed),
-    )  # fmt: skip
+    keys, numbers = zip(*(mention_features(block, rules) for block in blocks(documents)), strict=True)
+    built = build_index(keys, min_count=MIN_COUNT)
+    data = _Data(built.matrix, np.concatenate(numbers), built.index.group_sizes, _folds(documents, seed))
     classifiers = tuple(_fitted(target, data, run) for target in targets)
     return AttributeModel(built.index, classifiers, language)
 
 
 def _targets(documents: Sequence[Document]) -> list[_Target]:
     mentions = [mention for document in documents for mention in document.mentions]
-    counts: dict[str, Counter[str]] = {}  # true is the text "true" here
+    given = [  # true is the text "true" here
+        {name: "true" if value is True else value for name, value in mention.attributes.items() if value is not False}
+        for mention in mentions
+    ]
+    counts: dict[str, Counter[str]] = {}
     types: dict[str, set[str]] = {}
-    for mention in mentions:
-        for name, value in mention.attributes.items():
-            if value is not False:
-                counts.setdefault(name, Counter())["true" if value is True else value] += 1
-                types.setdefault(name, set()).add(mention.type)
+    for mention, own in zip(mentions, given, strict=True):
+        for name, value in own.items():
+            counts.setdefault(name, Counter())[value] += 1
+            types.setdefault(name, set()).add(mention.type)
     frequent = sorted(
         (name for name in counts if counts[name].total() >= FEWEST), key=lambda n: (-counts[n].total(), n)
     )
@@ -166,13 +162,10 @@ def _targets(documents: Sequence[Document]) -> list[_Target]:
         only_true = known == ["true"]
         number = {value: i for i, value in enumerate(known)}
         rows, classes = [], []
-        for at, mention in enumerate(mentions):
-            if mention.type in types[name]:
-                value = mention.attributes.get(name, False)
-                text = "true" if value is True else value
-                if text is False or text in number:  # a rare value is neither
-                    rows.append(at)
-                    classes.append(len(known) if text is False else number[str(text)])
+        for at, (mention, own) in enumerate(zip(mentions, given, strict=True)):
+            if mention.type in types[name] and (name not in own or own[name] in number):  # a rare value is left out
+                rows.append(at)
+                classes.append(number[own[name]] if name in own else len(known))
         if max(classes) < len(known) and len(known) == 1:  # always true: nothing to learn
             continue
         values: tuple[_Value, ...] = (True, False) if only_true else tuple(known)
@@ -217,7 +210,7 @@ def _fitted(target: _Target, data: _Data, run: Executor) -> Classifier:
             for i, (rows, rest, others) in enumerate(parts):
                 if len(others):
                     starts[i] = found = rest.regression(right[others], l2, starts[i], run, _ROUGH)
-                    odds[rows] = held[i].odds(found, run)
+                    odds[rows] = linear_scores(held[i].matrix, held[i].numbers, held[i].single(found), run)
             tried.append((float(np.logaddexp(0.0, np.where(right, -odds, odds)).sum()), l2, odds))
         _, l2, odds = min(tried, key=lambda one: one[0])
         weights.append(data.single(data.regression(right, l2, None, run)))

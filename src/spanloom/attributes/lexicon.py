@@ -30,7 +30,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from itertools import chain
@@ -141,13 +141,26 @@ class Cues:
         """The attributes that it has cues for, in the order of the files."""
         return tuple(dict.fromkeys(pair.attribute for pair in self.table.pairs))
 
-    @property
+    @cached_property
     def table(self) -> CueTable:
-        """The phrases as arrays, made once."""
-        return _table(self)
-
-    def __hash__(self) -> int:
-        return id(self)
+        """The phrases as arrays."""
+        given = [pair for meanings in self.phrases.values() for pair, _, _ in meanings if pair is not None]
+        given += [pair for pairs in self.sections.values() for pair in pairs]
+        known = {name: i for i, name in enumerate(ATTRIBUTES)}
+        pairs = tuple(sorted(dict.fromkeys(given), key=lambda pair: known.get(pair.attribute, len(known))))
+        number = {pair: i for i, pair in enumerate(pairs)}
+        phrases = list(self.phrases)
+        sizes = np.array([len(words) for words in phrases], np.int64)
+        table, places = RangeTable.of(hashes(list(chain.from_iterable(phrases))), sizes)
+        kinds = {kind: i for i, kind in enumerate(KINDS)}
+        own = [self.phrases[phrases[at]] for at in np.argsort(places).tolist()]
+        listed = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]
+        roles, counts = np.array(listed, np.int64).reshape(-1, 3), list(map(len, own))
+        role_ptr = np.append(0, np.cumsum(counts, dtype=np.int64))
+        has = np.zeros((len(own), len(KINDS)), np.bool_)
+        has[np.repeat(np.arange(len(own)), counts), roles[:, 1]] = True
+        closed = np.array([all(closed for _, _, closed in held) for held in own], np.bool_)
+        return CueTable(table, role_ptr, roles, pairs, has, closed)
 
 
 class CueTable(NamedTuple):
@@ -169,27 +182,6 @@ class CueTable(NamedTuple):
     pairs: tuple[Pair, ...]
     kinds: NDArray[np.bool_]
     closed: NDArray[np.bool_]
-
-
-@lru_cache(64)
-def _table(cues: Cues) -> CueTable:
-    given = [pair for meanings in cues.phrases.values() for pair, _, _ in meanings if pair is not None]
-    given += [pair for pairs in cues.sections.values() for pair in pairs]
-    known = {name: i for i, name in enumerate(ATTRIBUTES)}
-    pairs = tuple(sorted(dict.fromkeys(given), key=lambda pair: known.get(pair.attribute, len(known))))
-    number = {pair: i for i, pair in enumerate(pairs)}
-    phrases = list(cues.phrases)
-    sizes = np.array([len(words) for words in phrases], np.int64)
-    table, places = RangeTable.of(hashes(list(chain.from_iterable(phrases))), sizes)
-    kinds = {kind: i for i, kind in enumerate(KINDS)}
-    own = [cues.phrases[phrases[at]] for at in np.argsort(places).tolist()]
-    listed = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]
-    roles, counts = np.array(listed, np.int64).reshape(-1, 3), list(map(len, own))
-    role_ptr = np.append(0, np.cumsum(counts, dtype=np.int64))
-    has = np.zeros((len(own), len(KINDS)), np.bool_)
-    has[np.repeat(np.arange(len(own)), counts), roles[:, 1]] = True
-    closed = np.array([all(closed for _, _, closed in held) for held in own], np.bool_)
-    return CueTable(table, role_ptr, roles, pairs, has, closed)
 
 
 @cache

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Final
@@ -12,11 +13,12 @@ import numpy as np
 
 from spanloom.attributes.found import Flags
 from spanloom.attributes.lexicon import Cues, bundled, compared
-from spanloom.attributes.scope import Scopes
-from spanloom.document import Document
+from spanloom.attributes.scope import Scopes, headings_of
+from spanloom.document import Document, Mention, Section, Span
 from spanloom.errors import UsageError, clip, meant
 from spanloom.parallel import grouped
 from spanloom.text import tokenize
+from spanloom.text.sections import headings
 
 ALL: Final = "all"
 BLOCK_TOKENS: Final = 20_000
@@ -183,14 +185,22 @@ def mark(
     [{'negated': True}, {'negated': True}, {'uncertain': True}]
     """
     rules = Rules(language, cues)
-    chosen = rules.chosen([names] if names == ALL else names)
-    return marked(documents, rules, chosen)
+    return marked(documents, rules, rules.chosen(names))
 
 
 def marked(documents: Iterable[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
     """Yield documents with some attributes by rules, in place of their own."""
     for block in blocks(documents):
-        yield from _with(block, rules, names)
+        for document, marks in zip(block, rules.verdicts(block, names), strict=True):
+            pairs = zip(document.mentions, marks, strict=True)
+            yield document.copy(mentions=[with_attributes(mention, names, own) for mention, own in pairs])
+
+
+def with_attributes(mention: Mention, names: Collection[str], own: Mapping[str, bool | str]) -> Mention:
+    """Return a mention with other attributes in place of those of some names."""
+    others = {name: value for name, value in mention.attributes.items() if name not in names}
+    scores = {name: score for name, score in mention.attribute_scores.items() if name not in names}
+    return mention.replace(attributes={**others, **own}, attribute_scores=scores)
 
 
 def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -198,11 +208,52 @@ def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
     return grouped(documents, lambda document: len(document.text), 6 * BLOCK_TOKENS)
 
 
-def _with(documents: Sequence[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
-    for document, marks in zip(documents, rules.verdicts(documents, names), strict=True):
-        mentions = []
-        for mention, own in zip(document.mentions, marks, strict=True):
-            others = {name: value for name, value in mention.attributes.items() if name not in names}
-            scores = {name: score for name, score in mention.attribute_scores.items() if name not in names}
-            mentions.append(mention.replace(attributes={**others, **own}, attribute_scores=scores))
-        yield document.copy(mentions=mentions)
+# Sections of documents as output: headings, what is under them, and the section of each mention.
+
+SECTION = "section"
+"""The attribute that holds a mention's section."""
+
+
+def with_sections(
+    documents: Iterable[Document], language: str | None = None, cues: Cues | None = None
+) -> Iterator[Document]:
+    """Yield documents with their sections, and with the section of each mention as its attribute ``section``.
+
+    A section begins with its heading and ends before the next one. Its name is that of the rules, such as
+    ``past_history``, or the words of a heading that they do not know, in small letters.
+
+    Args:
+        documents: with mentions or without.
+        language: ``en``, ``es`` or ``zh``, whose headings are looked for; by each document's script and stop words when
+            ``None``.
+        cues: whose ``[headings]`` are looked for, too.
+
+    Raises:
+        UsageError: an unknown language.
+
+    >>> from spanloom import Mention
+    >>> note = Document("Chief complaint: cough.\\nPMH: gout.", mentions=[Mention("problem", [(29, 33)])])
+    >>> [found] = with_sections([note])
+    >>> [(name, note.text[slice(*span)]) for name, span in found.sections]
+    [('complaint', 'Chief complaint: cough.'), ('past_history', 'PMH: gout.')]
+    >>> dict(found.mentions[0].attributes)
+    {'section': 'past_history'}
+    """
+    rules = Rules(language, cues)
+    return (_sectioned(document, rules) for document in documents)
+
+
+def _sectioned(document: Document, rules: Rules) -> Document:
+    [(own, _)] = rules.groups([document])
+    found, text = headings(document.text, headings_of(own)), document.text
+    starts = [heading.start for heading in found]
+    sections = []
+    for heading, end in zip(found, [*starts, len(text)][1:], strict=True):
+        whole = text[heading.start : end].rstrip()
+        span = Span(heading.start, heading.start + len(whole))
+        sections.append(Section(heading.section or heading.words.casefold(), span))
+    mentions = []
+    for mention in document.mentions:
+        at = bisect_right(starts, mention.start)
+        mentions.append(with_attributes(mention, (SECTION,), {SECTION: sections[at - 1].name} if at else {}))
+    return document.copy(mentions=mentions, sections=sections)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar
+from itertools import chain
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from spanloom.attributes.features import mention_features, pairs
-from spanloom.attributes.marking import Rules, blocks
+from spanloom.attributes.lexicon import Cues
+from spanloom.attributes.marking import ALL, Rules, blocks, marked
 from spanloom.document import Document, Mention
 from spanloom.document.span import found_mention
 from spanloom.errors import ModelError, UsageError, clip, meant
@@ -18,6 +20,7 @@ from spanloom.hypergraph import Floats
 from spanloom.learn.platt import Platt
 from spanloom.model.attributes import AttributeQuality
 from spanloom.model.protocol import Annotation
+from spanloom.model.stages import Stage
 from spanloom.modelfile import Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.logistic import Regression, linear_scores
@@ -128,13 +131,13 @@ class AttributeModel:
     def _marked(
         self, documents: list[Document], chosen: Sequence[Classifier], rules: Rules, run: Executor
     ) -> Iterator[Document]:
-        features = mention_features(documents, rules)
-        matrix = self.index.lookup(features.keys, run=run)
+        keys, numbers = mention_features(documents, rules)
+        matrix = self.index.lookup(keys, run=run)
         mentions = [mention for document in documents for mention in document.mentions]
         values: list[dict[str, bool | str]] = [dict(mention.attributes) for mention in mentions]
         scores: list[dict[str, float]] = [dict(mention.attribute_scores) for mention in mentions]
         for one in chosen:
-            chances = one.probabilities(matrix, features.numbers, run)
+            chances = one.probabilities(matrix, numbers, run)
             best = chances.argmax(1)
             top = chances[np.arange(len(best)), best].tolist()
             known = frozenset(one.types)
@@ -160,14 +163,12 @@ class AttributeModel:
             mention: of any type that has attributes.
         """
         own = document.copy(mentions=[mention])
-        features = mention_features([own], Rules(self.language))
-        matrix = self.index.lookup(features.keys)
+        keys, numbers = mention_features([own], Rules(self.language))
+        matrix = self.index.lookup(keys)
         return {
             one.name: {
                 "" if value is None else str(value).lower() if isinstance(value, bool) else value: chance
-                for value, chance in zip(
-                    one.values, one.probabilities(matrix, features.numbers)[0].tolist(), strict=True
-                )
+                for value, chance in zip(one.values, one.probabilities(matrix, numbers)[0].tolist(), strict=True)
             }
             for one in self.classifiers
             if mention.type in one.types
@@ -231,3 +232,42 @@ class AttributeModel:
         if values.language is not None:
             Rules(values.language)
         return cls(index, classifiers, values.language)
+
+
+# Attributes from what was learned, and by rules where nothing was.
+
+NONE: Final = "none"
+
+
+def attributing(
+    stages: Sequence[Stage], names: Sequence[str] | str | None = None, language: str | None = None,
+    cues: Cues | None = None,
+) -> Callable[[Iterable[Document]], Iterator[Document]]:  # fmt: skip
+    """Return a function that gives mentions of documents their attributes.
+
+    Args:
+        stages: of a model; one of them may be what was learned.
+        names: attributes, as a list or joined by commas; those that were not learned are marked by rules. ``all`` for
+            what was learned and all that rules mark; ``none`` or ``None`` for none.
+        language, cues: of the rules, as of `mark`.
+
+    Raises:
+        UsageError: an unknown language, or an attribute that was not learned and that no cues mark.
+    """
+    given = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names or ())
+    if given in ([], [NONE]):
+        return iter
+    stage = next((one for one in stages if isinstance(one, AttributeModel)), None)
+    learned = () if stage is None else stage.attributes
+    rules = Rules(language, cues)
+    chosen = tuple(dict.fromkeys((*learned, *rules.attributes) if given == [ALL] else given))
+    own = [name for name in chosen if name in learned]
+    others = rules.chosen([name for name in chosen if name not in learned])
+
+    def run(documents: Iterable[Document]) -> Iterator[Document]:
+        found: Iterable[Document] = documents
+        if stage is not None and own:
+            found = chain.from_iterable(stage.run(block, own) for block in blocks(documents))
+        return marked(found, rules, others) if others else iter(found)
+
+    return run

@@ -104,8 +104,7 @@ class Scopes(Found):
                     break
                 number += 1
         after = np.flatnonzero(breaks)
-        found: Int64 = batch.sentences[after[np.searchsorted(after, np.arange(count), side="right")]]
-        return found
+        return batch.sentences.take(after[np.searchsorted(after, np.arange(count), side="right")])
 
     def before(self, pair: int, near: bool = False) -> Reached:
         """Return which mentions the cues before them reach.
@@ -275,8 +274,7 @@ class Scopes(Found):
         subject &= ~joined | _between(self._any_of("verbs", "predicates"), opening, first)
         relative = self._any_of("relatives")
         whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
-        found: Int64 = np.where(subject & (verb < at) & whole, verb, at)
-        return found
+        return np.where(subject & (verb < at) & whole, verb, at)
 
     def _subject(self, pair: int, first: Int64, begin: Int64, at: Int64, end: Int64) -> Flags:
         """Return whether a cue such as *neither* is not about a mention: *neither CT nor ECG showed*, *reduced pain*.
@@ -362,14 +360,12 @@ class Scopes(Found):
 
 def _last(places: Int64, high: Int64) -> Int64:
     """Return the last of some places, ascending, before each of others; -1 for none."""
-    found: Int64 = np.append(-1, places)[np.searchsorted(places, high)]
-    return found
+    return np.append(-1, places).take(np.searchsorted(places, high))
 
 
 def _between(places: Int64, low: Int64, high: Int64) -> Flags:
     """Return whether one of some places, ascending, is from ``low`` to before ``high``."""
-    found: Flags = np.searchsorted(places, high) > np.searchsorted(places, low)
-    return found
+    return np.searchsorted(places, high) > np.searchsorted(places, low)
 
 
 def _nothing(parts: MentionParts) -> Reached:

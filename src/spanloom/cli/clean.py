@@ -26,7 +26,8 @@ from spanloom.clean.suspects import (
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
-from spanloom.document import Document, Mention
+from spanloom.cli.reading import Reading, check_page
+from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_file
@@ -56,7 +57,7 @@ def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> i
     recognizer = recognizer_of(**options.parameters())
     recognizer.check()
     log = Messages(options.quiet)
-    reading = options.reader(log)
+    reading = Reading.of(options, log)
     documents = list(reading(options.train))
     with Reporter(options.quiet) as reporter:
         judged = judge(documents, recognizer, options.folds, reporter)
@@ -81,15 +82,14 @@ def _check_outputs(options: CleanOptions, as_json: bool) -> None:
     Raises:
         UsageError: one cannot.
     """
-    if options.html is not None and Path(options.html).suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"found --html {options.html}, expected a name that ends in .html")
+    if options.html is not None:
+        check_page(options.html, force=options.force)
     if as_json and options.output == STDIO:
         raise UsageError("--json and the documents would both go to standard output; name a file with --output")
     if options.html is not None and options.html == options.output:
         raise UsageError(f"--html and --output are both {options.html}; give them names of their own")
-    for path in (options.html, options.output):
-        if path is not None and path != STDIO:
-            check_free(path, force=options.force)
+    if options.output not in (None, STDIO):
+        check_free(options.output, force=options.force)
 
 
 def _summary(documents: Sequence[Document], found: Sequence[Suspect], shown: Sequence[Suspect]) -> str:
@@ -128,11 +128,11 @@ def _table(documents: Sequence[Document], suspects: Sequence[Suspect]) -> str:
     """Return one line for each suspect: how certain, what, where, what is annotated, and what is expected."""
     rows: list[tuple[str, ...]] = [("certain", "kind", "document", "characters", "annotated", "expected")]
     for one in suspects:
-        sides = (_quoted(documents[one.document].text, mention) for mention in (one.mention, one.other))
+        text = documents[one.document].text
+        sides = (
+            "-" if mention is None else shorten(f"{clean(mention.type)}: {surface(text, mention)}", _WORDS)
+            for mention in (one.mention, one.other)
+        )
         name = shorten(clean(one.name_in(documents)), _NAME)
         rows.append((f"{one.certainty:7.1%}", one.kind, name, f"{one.start}-{one.end}", *sides))
     return "".join(f"{line}\n" for line in aligned(rows))
-
-
-def _quoted(text: str, mention: Mention | None) -> str:
-    return "-" if mention is None else shorten(f"{clean(mention.type)}: {surface(text, mention)}", _WORDS)

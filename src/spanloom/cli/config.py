@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
-from spanloom.errors import UsageError, meant
+from spanloom.errors import DataError, UsageError, meant
+from spanloom.files.walk import read_toml
 from spanloom.model.fields import Whole, declared
 
 # our name -> the estimator's, where they differ: a command line has jobs and a seed, scikit-learn has these
@@ -47,10 +45,6 @@ class CommonOptions(BaseModel):
         given: dict[str, Any] = {"jobs": ALL_CORES, **self.model_dump(include=set(self.known), exclude_none=True)}
         return {_PARAMETERS.get(name, name): value for name, value in given.items()}
 
-    def reader(self, log: Messages) -> Reading:
-        """Return what reads with these options."""
-        return Reading(log, input_format=self.input_format, columns=self.columns, on_error=self.on_error or "stop")
-
     def training(self, reading: Reading) -> Iterator[Document]:
         """Read the training data."""
         return reading.for_training(self.train)
@@ -66,15 +60,11 @@ class FolderOptions(CommonOptions):
     work: str | None = None
     executor: str = "threads"
 
-    def beside_data(self) -> dict[str, Any]:
-        """Return the arguments of the model's `fit` besides the data."""
-        return {"work": self.work, "executor": self.executor}
-
 
 class RecognizerOptions(FolderOptions):
     """Options of `train recognizer`, besides parameters."""
 
-    annotators: bool = False
+    annotators: bool = Field(default=False, exclude=True)
 
     def training(self, reading: Reading) -> Iterator[Document]:
         """As of `CommonOptions`; with the names of annotators, where files are those of several."""
@@ -111,7 +101,7 @@ def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind
         config: a TOML file with the same names; hyphens may stand for underscores.
 
     Raises:
-        UsageError: an unknown key, a value that is not valid, or no training data or output at all.
+        UsageError: a file that is not TOML, an unknown key, a value that is not valid, or no training data or output.
     """
     given = {name: value for name, value in flags.items() if value is not None and value != []}
     if isinstance(given.get("l2"), list) and len(given["l2"]) == 1:
@@ -119,7 +109,10 @@ def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind
     if str(given.get("clusters", "")).isdecimal():
         given["clusters"] = int(given["clusters"])
     try:
-        return kind(**{**(_read(config) if config else {}), **given})
+        read = read_toml(config, "options", "lines such as l2 = 0.1") if config else {}
+        return kind(**{**{name.replace("-", "_"): value for name, value in read.items()}, **given})
+    except DataError as error:
+        raise UsageError(f"--config {error}") from None
     except ValidationError as error:
         raise UsageError(_one_line(error, config, kind)) from None
 
@@ -134,18 +127,6 @@ def named_path(option: str, text: str, expected: str) -> tuple[str, str]:
     if not name or not path:
         raise UsageError(f"{option}: found {text!r}, expected {expected}")
     return name, path
-
-
-def _read(config: str) -> dict[str, Any]:
-    try:
-        values = tomllib.loads(Path(config).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"--config {config}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # not TOML, or not UTF-8
-        raise UsageError(f"--config {config}: not a TOML file: {error}") from None
-    except RecursionError:
-        raise UsageError(f"--config {config}: nested too deeply; expected lines such as l2 = 0.1") from None
-    return {name.replace("-", "_"): value for name, value in values.items()}
 
 
 def _one_line(error: ValidationError, config: str | None, kind: type[CommonOptions]) -> str:

@@ -15,11 +15,12 @@ from spanloom.cli.messages import Messages, counted
 from spanloom.cli.reading import Reading, lost, number_of, write_all
 from spanloom.document import Document
 from spanloom.document.parts import split
-from spanloom.errors import DataError, UsageError, clip, meant
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_folder
 from spanloom.formats import FORMATS, Format, Losses, write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
+from spanloom.formats.scanning import format_named
 from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 from spanloom.view.cells import aligned
@@ -32,12 +33,7 @@ def split_run(args: Split) -> int | None:
     """Read all, divide, write a file or folder for each part, and count what is in each."""
     log = Messages(args.quiet)
     shares = parse_parts(args.parts)
-    if args.output_format not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise UsageError(
-            f"found the format {args.output_format!r}, expected one of: {known}{meant(args.output_format, FORMATS)}"
-        )
-    kind = FORMATS[args.output_format]
+    kind = format_named(args.output_format, writes=True)
     empty = Path(args.output).is_dir() and not any(Path(args.output).iterdir())
     check_free(args.output, force=args.force or empty)  # before the data are read, not after it
     reading = Reading.of(args, log)

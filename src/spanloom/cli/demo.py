@@ -18,6 +18,7 @@ from spanloom.evaluate import evaluate, evaluate_concepts
 from spanloom.files.output import output_folder
 from spanloom.formats import read, write
 from spanloom.link import Linker
+from spanloom.model.corpus import TypeFilter
 from spanloom.recognize import Recognizer
 from spanloom.view import render
 from spanloom.vocabulary import Vocabulary, read_vocabulary
@@ -69,14 +70,11 @@ def run(args: Demo) -> None:
 
 
 def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messages, quiet: bool) -> None:
-    train, dev, test = (list(read(clinical() / part)) for part in ("train", "dev", "test"))
+    types = TypeFilter(None if vocabulary is None else _LINKED)
+    train, dev, test = (list(types(read(clinical() / part))) for part in ("train", "dev", "test"))
     beside = ""
     more: dict[str, Any] = {}
     if vocabulary is not None:
-        train, dev, test = (
-            [one.copy(mentions=[mention for mention in one.mentions if mention.type in _LINKED]) for one in part]
-            for part in (train, dev, test)
-        )
         concepts = plural(len(vocabulary), "concept")
         beside, more = f" of the types {', '.join(_LINKED)}, and a vocabulary of {concepts}", {"vocabulary": vocabulary}
     mentions = plural(sum(len(document.mentions) for document in train), "mention")

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.predict import load_model, predict
-from spanloom.cli.reading import Reading
+from spanloom.cli.reading import Reading, check_page
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.evaluate import (
     KEYS,
-    AttributeReport,
     Calibration,
-    ConceptReport,
-    ConceptTest,
-    PairedTest,
     Point,
     Report,
     calibration,
@@ -32,9 +28,9 @@ from spanloom.evaluate import (
 )
 from spanloom.evaluate.compare import Key, require_complete
 from spanloom.evaluate.concepts import Resolver
-from spanloom.evaluate.words import WordReport, evaluate_words
+from spanloom.evaluate.words import evaluate_words
 from spanloom.files import STDIO
-from spanloom.files.output import check_free, output_file
+from spanloom.files.output import output_file
 from spanloom.model.corpus import TypeFilter
 from spanloom.model.protocol import MentionModel, Model, Swept, fills_column, finds_mentions, links, sweeps
 from spanloom.text import prepare
@@ -70,7 +66,8 @@ def run(args: Evaluate) -> int | None:
     if args.vocabulary is not None and not args.concepts:
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
     if args.html is not None:
-        _check_page(args.html, args.force)
+        check_page(args.html, force=args.force)
+        require()
     if args.vocabulary_columns is not None and args.vocabulary is None:
         raise UsageError("--vocabulary-columns names columns of --vocabulary; give it, too")
     # before anything that takes long
@@ -134,8 +131,11 @@ def run(args: Evaluate) -> int | None:
         page = _page(documents, found, report, scores, model=known_model, known=training, title=title)
         with output_file(args.html, force=args.force) as file:
             file.write(page)
-    results = _Results(report, segmented, linked, asserted, scores, test, linked_test)
-    print(json.dumps(results.to_dict(), indent=2) + "\n" if args.as_json else results.to_text(), end="")
+    more = {
+        "segmentation": segmented, "concepts": linked, "attributes": asserted, "calibration": scores,
+        "paired_test": test, "concept_test": linked_test,
+    }  # fmt: skip
+    print(_printed(report, more, args.as_json), end="")
     return reading.finish()
 
 
@@ -182,18 +182,6 @@ def _bare(document: Document) -> Document:
     return document.copy(mentions=[mention.replace(**nothing) for mention in document.mentions])
 
 
-def _check_page(output: str, force: bool) -> None:
-    """Check that the page can be written, before the evaluation that it shows.
-
-    Raises:
-        UsageError: it cannot be written: the name is not that of a page, it is taken, or Matplotlib is missing.
-    """
-    if Path(output).suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"found --html {output}, expected a name that ends in .html")
-    check_free(output, force=force)
-    require()
-
-
 def _page(
     gold: Sequence[Document], predicted: Sequence[Document], report: Report, scores: Calibration | None, *,
     model: MentionModel | None, known: list[Document] | None, title: str,
@@ -234,26 +222,18 @@ def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Docum
     return points
 
 
-class _Results(NamedTuple):
-    """All that is printed, in the order of the tables; ``None`` for what was not requested, or is not available."""
+def _printed(report: Report, others: Mapping[str, Any], as_json: bool) -> str:
+    """Return results as tables, with an empty line between; or as JSON.
 
-    report: Report
-    segmentation: WordReport | None
-    concepts: ConceptReport | None
-    attributes: AttributeReport | None
-    calibration: Calibration | None
-    paired_test: PairedTest | None
-    concept_test: ConceptTest | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a JSON value, with words, concepts and attributes only if they were compared."""
-        values = {**self.report.to_dict(), "calibration": None, "paired_test": None}
-        values |= {name: part.to_dict() for name, part in self._found() if name != "report"}
-        return values if self.concepts is None else {"concept_test": None, **values}
-
-    def to_text(self) -> str:
-        """As tables, with an empty line between."""
-        return "\n".join(_HEADINGS.get(name, "") + part.to_text() for name, part in self._found())
-
-    def _found(self) -> Iterator[tuple[str, Any]]:
-        yield from ((name, part) for name, part in self._asdict().items() if part is not None)
+    Args:
+        report: of mentions.
+        others: in the order of the tables; ``None`` for what was not requested, or is not available.
+        as_json: with words, concepts and attributes only if they were compared.
+    """
+    found = {name: part for name, part in others.items() if part is not None}
+    if not as_json:
+        tables = (_HEADINGS.get(name, "") + part.to_text() for name, part in found.items())
+        return "\n".join([report.to_text(), *tables])
+    absent = {"concept_test": None} if "concepts" in found else {}
+    values = {**absent, **report.to_dict(), "calibration": None, "paired_test": None}
+    return json.dumps(values | {name: part.to_dict() for name, part in found.items()}, indent=2) + "\n"

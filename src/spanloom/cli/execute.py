@@ -28,6 +28,8 @@ from spanloom.errors import (
     check_number,
     log_line,
     notice_line,
+    one_line,
+    reason_of,
 )
 from spanloom.files.walk import meant_path
 
@@ -152,7 +154,7 @@ def _telling(quiet: bool) -> Iterator[None]:
             if category is UserWarning and quiet:  # of a model
                 return
             if issubclass(category, DataWarning) or category is UserWarning:
-                print(notice_line(_one_line(str(message))), file=sys.stderr, flush=True)
+                print(notice_line(one_line(str(message))), file=sys.stderr, flush=True)
             else:
                 shown(message, category, *place, **more)
 
@@ -173,20 +175,15 @@ def os_error(error: OSError) -> str:
     'notes.txt: no such file or directory'
     """
     place = "standard output" if error.filename is None else os.fspath(error.filename)
-    reason = error.strerror or str(error) or type(error).__name__
     meant = meant_path(Path(place)) if isinstance(error, FileNotFoundError) and error.filename is not None else ""
-    return f"{place}: {reason[:1].lower()}{reason[1:]}{meant}"
+    return f"{place}: {reason_of(error)}{meant}"
 
 
 def fail(message: str, code: int, prefix: str = "error: ") -> int:
     """Report an error in one line, and return the exit code."""
-    line = _one_line(message)
+    line = one_line(message)
     print(log_line("error", message=line) if as_json() else f"spanloom: {prefix}{line}", file=sys.stderr)
     return code
-
-
-def _one_line(message: str) -> str:
-    return message.replace("\r", "\\r").replace("\n", "\\n")
 
 
 def open_streams() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,22 +27,6 @@ figcaption { font-size: .85rem; }
 """
 
 
-class _Drawn(NamedTuple):
-    """A drawing.
-
-    Args:
-        document: its number.
-        sentence: its number, from 1.
-        type: of the mentions; empty if all share one lattice.
-        svg: the drawing, or in HTML a message that there cannot be one.
-    """
-
-    document: int
-    sentence: int
-    type: str
-    svg: str
-
-
 def draw(path: str, documents: Sequence[Document], output: str, title: str) -> str:
     """Return the text of the file to write: one drawing, or a page of all.
 
@@ -59,18 +42,20 @@ def draw(path: str, documents: Sequence[Document], output: str, title: str) -> s
     model = load(path)
     if not draws_hypergraph(model):
         raise UsageError(f"{path} is a {type(model).__name__}, expected a recognizer, which --hypergraph draws")
-    drawn = [one for number, document in enumerate(documents) for one in _drawings(model, number, document)]
+    drawn = [list(_drawings(model, document)) for document in documents]
     if Path(output).suffix.lower() != ".svg":
         return _page(documents, drawn, title)
-    if len(drawn) != 1 or not drawn[0].svg.startswith("<svg"):
+    every = [drawing for own in drawn for _, drawing in own]
+    if len(every) != 1 or not every[0].startswith("<svg"):
         raise UsageError(
-            f"an .svg holds one drawing, and these documents have {len(drawn)}: one for each sentence and type of "
+            f"an .svg holds one drawing, and these documents have {len(every)}: one for each sentence and type of "
             "mention that is found; write an .html, or give a text of one sentence"
         )
-    return drawn[0].svg
+    return every[0]
 
 
-def _drawings(model: Drawable, number: int, document: Document) -> Iterator[_Drawn]:
+def _drawings(model: Drawable, document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the caption of each drawing as HTML, and the drawing, or in HTML a message that there cannot be one."""
     tagger = model.fitted
     structure, types = tagger.structure, tagger.types
     batch = Batch.of(model.ready([document]))
@@ -81,14 +66,15 @@ def _drawings(model: Drawable, number: int, document: Document) -> Iterator[_Dra
         kinds = sorted(set(found.kind[found.sentence == n].tolist()))
         for lane in [0] if structure.joint and kinds else kinds:
             name = "" if structure.joint else types[lane]
+            caption = f"Sentence {n + 1}" + (f", {plain(name)}" if name else "")
             if end - first > MOST:
-                yield _Drawn(number, n + 1, name, f'<p class="faint">{end - first} tokens, too many to draw.</p>\n')
+                yield caption, f'<p class="faint">{end - first} tokens, too many to draw.</p>\n'
                 continue
             template, own = structure.template(types), edges[first:end, lane]
             if isinstance(structure, Chain):
                 template, own = _tags(structure, types, edges[first:end])
-            svg = draw_structure(template, words[first:end], own, f"{structure.name}: {name or 'all types'}")
-            yield _Drawn(number, n + 1, name, svg)
+            title = f"{structure.name}: {name or 'all types'}"
+            yield caption, draw_structure(template, words[first:end], own, title)
 
 
 def draw_structure(template: Template, words: Sequence[str], edges: Edges, title: str) -> str:
@@ -122,15 +108,12 @@ def _tags(chain: Chain, types: Sequence[str], edges: Edges) -> tuple[Template, E
     return template, np.array([[distinct.index(pair)] for pair in pairs], np.int16)
 
 
-def _page(documents: Sequence[Document], drawn: Sequence[_Drawn], title: str) -> str:
+def _page(documents: Sequence[Document], drawn: Sequence[Sequence[tuple[str, str]]], title: str) -> str:
     parts = [f"<main>\n<h1>{plain(title)}</h1>\n"]
-    if not drawn:
+    if not any(drawn):
         parts.append("<p>No mention is found.</p>\n")
-    for number, document in enumerate(documents):
-        own = [one for one in drawn if one.document == number]
+    for number, (document, own) in enumerate(zip(documents, drawn, strict=True), 1):
         if own:
-            parts.append(f"<h2><bdi>{plain(document.id or f'Document {number + 1}')}</bdi></h2>\n")
-        for one in own:
-            caption = f"Sentence {one.sentence}" + (f", {plain(one.type)}" if one.type else "")
-            parts.append(f"<figure><figcaption>{caption}</figcaption>\n{one.svg}</figure>\n")
+            parts.append(f"<h2><bdi>{plain(document.id or f'Document {number}')}</bdi></h2>\n")
+        parts += [f"<figure><figcaption>{caption}</figcaption>\n{svg}</figure>\n" for caption, svg in own]
     return page(clean(title), "".join([*parts, "</main>\n"]), types=(), style=_STYLE)

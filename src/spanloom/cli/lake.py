@@ -84,9 +84,8 @@ def run(args: Predict, output: str) -> int | None:
     others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
     if others:
         raise UsageError(f"fragments of a folder are written as Parquet, with no use for {' and '.join(others)}")
-    if args.on_error not in ("stop", "skip"):
-        raise UsageError(f"--on-error is {args.on_error!r}, expected stop or skip")
     log = Messages(args.quiet)
+    reading = Reading(log, columns=args.columns, on_error=args.on_error)
     source, target = Path(args.source[0]).resolve(), Path(output).resolve()
     if source == target or source in target.parents or target in source.parents:
         raise UsageError(
@@ -101,7 +100,6 @@ def run(args: Predict, output: str) -> int | None:
         known = ", ".join(SUFFIXES)
         raise UsageError(f"{args.source[0]} holds no fragment ({known}); to mark up other files, name a file as output")
     if find_spec("pyarrow") is None and all(fragment.lines for fragment in fragments):
-        reading = Reading(log, columns=args.columns, on_error=args.on_error)
         model = load_model(args.model, args.jobs, args.encoder)
         return _write_lines(model, reading, fragments, output, args.threshold, args.expand, log)
     annotator = Annotator(

@@ -6,7 +6,7 @@ Of training, `None` stands for what was not given, so that a configuration file 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from inspect import Parameter, Signature, get_annotations, signature
+from inspect import Parameter, get_annotations, signature
 from pkgutil import resolve_name
 from typing import Annotated, Any, ClassVar, Final, get_args, get_type_hints
 
@@ -219,14 +219,6 @@ def declared_options(declaration: type[Options], names: Iterable[str]) -> list[P
     ]
 
 
-def with_shared(given: Signature, names: str) -> Signature:
-    """Add options of `Options` to the command line of a verb; to one that reads documents, those of reading, too."""
-    parameters = [*given.parameters.values(), *declared_options(Options, names.split())]
-    if any(one.name == "input_format" for one in parameters):
-        parameters += declared_options(Options, ("encoding", "offsets"))
-    return given.replace(parameters=parameters)
-
-
 # Options from the parameters of a model, for the verbs that train one.
 
 
@@ -239,8 +231,8 @@ def parameters_of(declaration: type[Options] | Callable[..., None]) -> list[Para
 
 def with_parameters(
     parameters: type, *declarations: type[Options] | Callable[..., None], without: Collection[str] = ()
-) -> Signature:
-    """The command line of a verb that trains.
+) -> list[Parameter]:
+    """The options of a verb that trains.
 
     Args:
         parameters: the dataclass of a model's parameters. Each is an option, unless a declaration has the same name.
@@ -256,7 +248,7 @@ def with_parameters(
         if one.parameter.option is not None and one.name not in left
     ]
     ordered = [*(one for one in own if one not in behind), *given, *behind]
-    return Signature([one.replace(kind=one.KEYWORD_ONLY) for one in ordered])
+    return [one.replace(kind=one.KEYWORD_ONLY) for one in ordered]
 
 
 def _option(name: str, parameter: Field, default: Any) -> Any:

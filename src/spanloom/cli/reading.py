@@ -14,6 +14,7 @@ from spanloom.document.annotators import annotator_of, repeated, several, untouc
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
+from spanloom.files.output import check_free
 from spanloom.formats import FORMATS, Losses, OnError, read, write
 from spanloom.formats.base import DISCONTIGUOUS
 from spanloom.formats.scanning import format_of_input
@@ -34,6 +35,8 @@ class Reading:
         texts: those that tables of mentions are about.
         tag_names: of tags of records that are numbers.
         on_error: ``stop`` or ``skip``.
+
+    Attributes: ``left_out``, how many records were left out.
     """
 
     def __init__(
@@ -45,12 +48,12 @@ class Reading:
         self._log = log
         self._options: dict[str, Any] = {"format": input_format, **column_options(columns, texts, tag_names)}
         self._skips = on_error == "skip"
-        self._left_out: list[Problem] = []
-        self._count = self._read = 0
+        self._listed: list[Problem] = []  # of those that were left out, the first
+        self.left_out = self._read = 0
 
     @classmethod
-    def of(cls, args: Options, log: Messages, input_format: str | None = None) -> Self:
-        """Return what reads with the options of a verb; ``input_format`` if they name none."""
+    def of(cls, args: Any, log: Messages, input_format: str | None = None) -> Self:
+        """Return what reads with the options of a verb, or of a training; ``input_format`` if they name none."""
         named = args.input_format or input_format
         return cls(log, input_format=named, columns=args.columns, on_error=args.on_error or "stop")
 
@@ -105,26 +108,21 @@ class Reading:
         return read_raw(_paths(inputs), notice=self._log.notice, on_error=on_error, **self._options)
 
     def _leave_out(self, problem: Problem) -> None:
-        self._count += 1
-        if len(self._left_out) < _LISTED:
-            self._left_out.append(problem)
-
-    @property
-    def left_out(self) -> int:
-        """How many records were left out."""
-        return self._count
+        self.left_out += 1
+        if len(self._listed) < _LISTED:
+            self._listed.append(problem)
 
     def finish(self) -> int | None:
         """Report the skipped input, even if quiet; return the exit code, ``None`` if all was read."""
-        if not self._count:
+        if not self.left_out:
             return None
         log = Messages()
-        for problem in self._left_out:
+        for problem in self._listed:
             log.notice(f"left out: {problem.to_error()}")
-        if self._count > len(self._left_out):
-            log.notice(f"and {self._count - len(self._left_out):,} more; spanloom validate lists all")
+        if self.left_out > len(self._listed):
+            log.notice(f"and {self.left_out - len(self._listed):,} more; spanloom validate lists all")
         rest = "all others were read" if self._read else "nothing else was there"
-        log.notice(f"{plural(self._count, 'record')} left out, because of errors; {rest}")
+        log.notice(f"{plural(self.left_out, 'record')} left out, because of errors; {rest}")
         return FAILED
 
 
@@ -180,6 +178,17 @@ def output_format_of(output: str, given: str | None) -> str | None:
         if kind.named(bare(path)):
             raise UsageError(f"{output}: the format {kind.name} is not packed by gzip; leave out .gz")
     return "jsonl"
+
+
+def check_page(output: str, *, force: bool) -> None:
+    """Check that a page can be written, before the work that it waits for.
+
+    Raises:
+        UsageError: the name is not that of a page, or it is taken.
+    """
+    if Path(output).suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"found --html {output}, expected a name that ends in .html")
+    check_free(output, force=force)
 
 
 def write_all(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from spanloom.errors import SpanloomError
 from spanloom.formats import FORMATS, Format, read
@@ -22,17 +23,12 @@ _DEPTH: Final = 2  # of folders in it
 _OPENED: Final = 20_000_000  # bytes of all files that are opened, as some formats read them whole
 _DOCUMENTS: Final = 5  # of a file that are read
 _CERTAIN: Final = ("jsonl", "brat", "i2b2", "conll", "conllu", "pubtator", "bioc", "xmi", "webanno", "spacy")
+_HELD: Final = ("model", "annotated", "text", "annotation store", "not readable")
 _NOTE: Final = "echo 'No chest pain or dyspnea.' |"
 
 
-class Found(NamedTuple):
-    """The paths that Spanloom can use, by what they hold."""
-
-    models: list[str]
-    annotated: list[str]
-    texts: list[str]
-    stores: list[str]
-    invalid: list[str]
+Found = defaultdict[str, list[str]]
+"""The paths that Spanloom can use, by what they hold: one of `_HELD`."""
 
 
 def run() -> None:
@@ -40,10 +36,10 @@ def run() -> None:
     try:
         found = found_in(Path())
     except OSError:  # the folder cannot be read
-        found = Found([], [], [], [], [])
+        found = Found(list)
     print("Spanloom recognizes mentions that nest, overlap, cross or skip words, with exact probabilities.\n")
-    here = zip(("model", "annotated", "text", "annotation store", "not readable"), found, strict=True)
-    rows = [(f"{what}:", ", ".join(paths[:4]) + ", ..." * (len(paths) > 4)) for what, paths in here if paths]
+    here = ((what, found[what]) for what in _HELD if found[what])
+    rows = [(f"{what}:", ", ".join(paths[:4]) + ", ..." * (len(paths) > 4)) for what, paths in here]
     if rows:
         print("In this folder:", *(f"  {line}" for line in aligned(rows)), "", sep="\n")
     print("Try next:", *(f"  {line}" for line in aligned([*suggested(found, list(installed()))])), "", sep="\n")
@@ -57,12 +53,12 @@ def suggested(found: Found, ready: list[str]) -> Iterator[tuple[str, str]]:
         found: what the folder holds.
         ready: names of installed models.
     """
-    for path in found.invalid[:1]:
+    for path in found["not readable"][:1]:
         yield f"spanloom validate {_quoted(path)}", "list problems with file and line"
-    train, dev, test = (_parts(found.annotated, part) for part in ("train", "dev", "test"))
-    text = _quoted(found.texts[0]) if found.texts else ""
-    if found.models:
-        model = _quoted(found.models[0])
+    train, dev, test = (_parts(found["annotated"], part) for part in ("train", "dev", "test"))
+    text = _quoted(found["text"][0]) if found["text"] else ""
+    if found["model"]:
+        model = _quoted(found["model"][0])
         yield f"spanloom predict {model} {text}" if text else f"{_NOTE} spanloom predict {model} -", "find mentions"
         for path in (*test, *dev)[:1]:
             yield f"spanloom evaluate {_quoted(path)} --model {model}", "precision, recall and F1"
@@ -75,14 +71,14 @@ def suggested(found: Found, ready: list[str]) -> Iterator[tuple[str, str]]:
         yield f"spanloom validate {_quoted(train[0])}", "list problems, count mentions"
         yield f"spanloom train recognizer {given} --output model", "train a model"
         yield f"spanloom view {_quoted(train[0])} --limit 1", "draw the first document"
-    for path in found.stores[:1]:
+    for path in found["annotation store"][:1]:
         yield f"spanloom annotate {_quoted(path)}", "annotate in the browser"
         yield f"spanloom annotate {_quoted(path)} --export annotated.jsonl", "write the annotations"
-    if text and not found.models:
+    if text and not found["model"]:
         if ready:
             yield f"spanloom predict {ready[0]} {text}", "find mentions; others: spanloom models"
         yield f"spanloom annotate {text} --output annotations.store", "annotate in the browser"
-    if not any(found):
+    if not any(found.values()):
         yield "spanloom demo", "train on bundled notes, and annotate a new one"
         if ready:
             yield f"{_NOTE} spanloom predict {ready[0]} -", "use a ready model; others: spanloom models"
@@ -95,17 +91,13 @@ def found_in(folder: Path) -> Found:
 
     Hidden ones are left out, as are names that a terminal would not print as they are.
     """
-    found, left = Found([], [], [], [], []), _OPENED
+    found, left = Found(list), _OPENED
     for path, kind in _look(folder, 0):
-        if kind == "model":
-            found.models.append(str(path))
-        elif kind == "store":
-            found.stores.append(str(path))
-        else:
-            size = path.stat().st_size if path.is_file() else 0
-            opens = kind != "text" and size <= left
-            left -= size if opens else 0
-            _add(path, kind, found, opens)
+        size = path.stat().st_size if path.is_file() else 0
+        opens = kind not in ("model", "store", "text") and size <= left
+        left -= size if opens else 0
+        if (held := _held(path, kind, opens)) is not None:
+            found[held].append(str(path))
     return found
 
 
@@ -131,19 +123,16 @@ def _look(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
     yield from ((path, kind.name) for path, kind in kinds.items())
 
 
-def _add(path: Path, kind: str, found: Found, opens: bool) -> None:
-    """Add a file, or a folder of brat files, by its first documents, or by its format if it is not opened."""
+def _held(path: Path, kind: str, opens: bool) -> str | None:
+    """Return what a file or folder holds: by its first documents, or by its format if it is not opened."""
     if not opens:
-        (found.texts if kind == "text" else found.annotated).append(str(path))
-        return
+        return {"model": "model", "store": "annotation store", "text": "text"}.get(kind, "annotated")
     try:
         with warnings.catch_warnings(action="ignore"):  # `validate`, which is suggested, lists them
             mentions = [one.mentions for one in islice(read(path, kind), _DOCUMENTS)]
     except SpanloomError:
-        if kind in _CERTAIN:  # of the others any file may have the name
-            found.invalid.append(str(path))
-        return
-    (found.annotated if any(mentions) else found.texts).append(str(path))
+        return "not readable" if kind in _CERTAIN else None  # of the others any file may have the name
+    return "annotated" if any(mentions) else "text"
 
 
 def _parts(paths: list[str], part: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -119,13 +119,8 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
     for line in _without_effect(model, options.parameters()):
         log.notice(line)
     began = monotonic()
-    # opened first, so that an output that cannot be replaced is reported before the training and not after it
-    replaced = own_files(options.output, MODEL_FILES)
-    with (
-        _beside_data(options) as more,
-        output_folder(options.output, force=options.force, may_replace=replaced) as folder,
-    ):
-        reading = options.reader(log)
+    with _beside_data(options) as more, _model_folder(options.output, options.force) as folder:
+        reading = Reading.of(options, log)
         seen, tried = _Seen(), _Seen()
         data, dev = seen.of(options.training(reading)), None if options.dev is None else tried.of(reading(options.dev))
         with Reporter(options.quiet) as reporter:
@@ -137,6 +132,11 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         log(line)
     log(f"saved as {options.output}")
     return reading.finish()
+
+
+def _model_folder(output: str, force: bool) -> AbstractContextManager[Path]:
+    """Open the folder of a new model: before its training, so that what cannot be replaced is reported then."""
+    return output_folder(output, force=force, may_replace=own_files(output, MODEL_FILES))
 
 
 def _without_effect(model: Any, given: Collection[str]) -> Iterator[str]:
@@ -237,10 +237,7 @@ def teach_run(
     paths = [model, *(teacher or ())]
     log = Messages(options.quiet)
     began = monotonic()
-    # opened first, so that an output that cannot be replaced is reported before the training and not after it
-    with output_folder(
-        options.output, force=options.force, may_replace=own_files(options.output, MODEL_FILES)
-    ) as folder:
+    with _model_folder(options.output, options.force) as folder:
         parameters = options.parameters()
         crossed = [named_path("--crossed", text, "MODEL=TEXT, such as fold-2=notes/fold-1") for text in options.crossed]
         models: dict[str, Any] = {path: load(path) for path in dict.fromkeys([*paths, *(name for name, _ in crossed)])}
@@ -254,7 +251,7 @@ def teach_run(
                 "a tenth of --train tunes the student; where --crossed marks up the same text, its F1 is too high: "
                 "give --dev"
             )
-        reading = options.reader(log)
+        reading = Reading.of(options, log)
         with Reporter(options.quiet) as reporter:
             student = teach(
                 teachers, reading.raw(source), weight=options.weight, progress=reporter,
@@ -273,7 +270,7 @@ def export_run(args: Export) -> None:
     """Export a model."""
     if not args.onnx:
         raise UsageError("no form to export to; there is one: --onnx")
-    with output_folder(args.output, force=args.force, may_replace=own_files(args.output, MODEL_FILES)) as folder:
+    with _model_folder(args.output, args.force) as folder:
         made = to_onnx(load(args.model, encoder=args.encoder), args.precision, args.window)
         made.save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
@@ -286,7 +283,7 @@ def compact_run(args: Compact) -> int | None:
     """Make a model compact."""
     log = Messages(args.quiet)
     reading = Reading.of(args, log)
-    with output_folder(args.output, force=args.force, may_replace=own_files(args.output, MODEL_FILES)) as folder:
+    with _model_folder(args.output, args.force) as folder:
         given: Any = load(args.model)
         if "compact" not in given.capable:
             kind = given.kind.replace("-", " ")

@@ -457,12 +457,14 @@ class _Call:
     @cached_property
     def __signature__(self) -> Signature:
         if self.parameters is None:
-            given = Signature(options.parameters_of(self.declaration))
+            given = options.parameters_of(self.declaration)
         else:
             left = resolve_name(self.without) if isinstance(self.without, str) else self.without
-            parameters = resolve_name(self.parameters)
-            given = options.with_parameters(parameters, self.declaration, *self.around, without=left)
-        return options.with_shared(given, self.shared)
+            given = options.with_parameters(resolve_name(self.parameters), self.declaration, *self.around, without=left)
+        given += options.declared_options(options.Options, self.shared.split())
+        if any(one.name == "input_format" for one in given):
+            given += options.declared_options(options.Options, ("encoding", "offsets"))
+        return Signature(given)
 
 
 def verb(

@@ -28,7 +28,7 @@ _DRAWINGS = {".html": to_html, ".htm": to_html, ".svg": to_svg}
 def run(args: View) -> None:
     """Show each document as soon as it is read; or write all of them, or a model's sub-hypergraphs, to one file."""
     if args.output is not None:
-        _write(args.data, args.output, args.hypergraph, args.limit, args.input_format, args.force)
+        _write(args, args.output)
         return
     if args.hypergraph is not None:
         raise UsageError("--hypergraph draws; give it an --output that ends in .html or .svg")
@@ -44,20 +44,19 @@ def show(documents: Iterable[Document]) -> None:
         print(render(document, width=width, color=color), end="", flush=True)
 
 
-def _write(
-    data: str, output: str, hypergraph: str | None, limit: int | None, input_format: str | None, force: bool
-) -> None:
+def _write(args: View, output: str) -> None:
     draw = _DRAWINGS.get(Path(output).suffix.lower())
     if draw is None:
         raise UsageError(f"found the output {output}, expected a name that ends in .html or .svg")
-    check_free(output, force=force)
-    documents = list(islice(read(data, format=input_format), limit))
-    place = "" if data == STDIO else f" of {Path(data).name}"
-    if hypergraph is None:
+    check_free(output, force=args.force)
+    documents = list(islice(read(args.data, format=args.input_format), args.limit))
+    place = "" if args.data == STDIO else f" of {Path(args.data).name}"
+    if args.hypergraph is None:
         drawing = draw(documents, title=f"Mentions{place}")
     else:  # only these need kernels
-        drawing = resolve_name("spanloom.cli.hypergraph:draw")(hypergraph, documents, output, f"Sub-hypergraphs{place}")
-    with output_file(output, force=force) as file:
+        draw_all = resolve_name("spanloom.cli.hypergraph:draw")
+        drawing = draw_all(args.hypergraph, documents, output, f"Sub-hypergraphs{place}")
+    with output_file(output, force=args.force) as file:
         # half of a surrogate pair, which a text may hold, has no UTF-8 form; drawings show it as a picture already
         file.write(drawing)
 

@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.concepts.forms import VocabularyForms
 from spanloom.concepts.report import ConceptReport
 from spanloom.concepts.stage import (
     ConceptStage,
     Groups,
     Linked,
-    LinkedVocabulary,
     candidates_of,
     fit_ranker,
     forms_of,
@@ -103,8 +103,7 @@ class _Examples(NamedTuple):
     @property
     def reached(self) -> NDArray[np.bool_]:
         """(M,) whether a candidate is right."""
-        found: NDArray[np.bool_] = np.logical_or.reduceat(self.right, self.groups.ptr[:-1])
-        return found
+        return np.logical_or.reduceat(self.right, self.groups.ptr[:-1])
 
     def take(self, mentions: NDArray[np.bool_]) -> _Examples:
         """Return some of the mentions."""
@@ -114,7 +113,7 @@ class _Examples(NamedTuple):
         return _Examples(groups, self.right[rows], self.exact[rows], self.seen[mentions], self.fold[mentions])
 
 
-def _examples(parts: Sequence[tuple[LinkedVocabulary, Linked, Sequence[Document], int]]) -> _Examples:
+def _examples(parts: Sequence[tuple[VocabularyForms, Linked, Sequence[Document], int]]) -> _Examples:
     every = [own.groups for _, own, _, _ in parts]
     groups = Groups(
         np.append(0, np.cumsum(np.concatenate([np.diff(one.ptr) for one in every]))),
@@ -122,11 +121,11 @@ def _examples(parts: Sequence[tuple[LinkedVocabulary, Linked, Sequence[Document]
     )  # fmt: skip
     readings, gold, seen, fold = [], [], [], []
     for one, own, documents, number in parts:
-        readings += own.readings(len(one.forms.vocabulary))
+        readings += own.readings(len(one.vocabulary))
         places = zip(own.documents.tolist(), own.places.tolist(), strict=True)
-        answers = [_answer(one.forms.vocabulary, documents[at].mentions[place]) for at, place in places]
+        answers = [_answer(one.vocabulary, documents[at].mentions[place]) for at, place in places]
         gold += answers
-        seen += [not answer or any(one.forms.prior[concept] for concept in answer) for answer in answers]
+        seen += [not answer or any(one.prior[concept] for concept in answer) for answer in answers]
         fold += [number] * len(answers)
     right, exact = np.zeros(len(readings), np.bool_), np.zeros(len(readings), np.bool_)
     known = np.array([answer is not None for answer in gold], np.bool_)
@@ -174,7 +173,7 @@ def fit_concepts(
     if len(train) < FOLDS:
         raise DataError(f"found {len(train)} training documents, expected at least {FOLDS} to learn to link")
     whole = [
-        LinkedVocabulary.of(vocabulary, Memory.build(train, vocabulary, _own(types, number)), k)
+        VocabularyForms(vocabulary, Memory.build(train, vocabulary, _own(types, number)), k)
         for number, vocabulary in enumerate(vocabularies)
     ]
     fold = deal(len(train), FOLDS, seed)
@@ -184,7 +183,7 @@ def fit_concepts(
         rest = [one for one, own in zip(train, fold.tolist(), strict=True) if own != part]
         for number, one in enumerate(whole):
             chosen = _own(types, number)
-            other = one.with_memory(Memory.build(rest, one.forms.vocabulary, chosen))
+            other = one.with_memory(Memory.build(rest, one.vocabulary, chosen))
             parts.append((other, candidates_of(other, forms_of(held, chosen), chosen), held, part))
     examples = _examples(parts)
     learned = examples.take(examples.reached)

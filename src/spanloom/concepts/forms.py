@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -19,7 +20,7 @@ from rapidfuzz.distance import Levenshtein
 
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hashing import Int64, UInt64, hash_text, hashes
-from spanloom.sparse import gathered
+from spanloom.sparse import gathered, row_offsets
 from spanloom.text.coordination import coordinated
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.folding import FoldedPieces, fold_word, pieces
@@ -139,15 +140,21 @@ class VocabularyForms:
     def __init__(
         self, vocabulary: Vocabulary, memory: Memory, k: int = 10, finder: CandidateFinder | None = None
     ) -> None:
-        self.vocabulary, self.memory, self.k = vocabulary, memory, k
-        base = CandidateFinder(vocabulary, None, k=k) if finder is None else finder
-        self.finder = base.with_memory(memory)
-        self.prior = np.bincount(memory.rows.concept, memory.rows.mentions, len(vocabulary))
+        self.vocabulary, self.k = vocabulary, k
+        self.parents = Parents(vocabulary)
+        self.finder = CandidateFinder(vocabulary, None, k=k) if finder is None else finder
         self._first = np.append(0, vocabulary.name_ends[:-1])
+        self._remember(memory)
+
+    def _remember(self, memory: Memory) -> None:
+        self.memory, self.finder = memory, self.finder.with_memory(memory)
+        self.prior = np.bincount(memory.rows.concept, memory.rows.mentions, len(self.vocabulary))
 
     def with_memory(self, memory: Memory) -> VocabularyForms:
         """Return the same with another memory; the index of names is shared."""
-        return VocabularyForms(self.vocabulary, memory, self.k, self.finder)
+        found = copy(self)
+        found._remember(memory)
+        return found
 
     def table(self, forms: Sequence[Form]) -> FormTable:
         """Return the candidates of some forms.
@@ -304,12 +311,35 @@ class VocabularyForms:
         return folded, Compared(compared.numbers[nearer], compared.values[nearer])
 
 
+class Parents:
+    """The parents of each concept that a vocabulary holds, by number.
+
+    Args:
+        vocabulary: of V concepts.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        strings, ends = vocabulary.parents
+        owners = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        named = strings.to_list()
+        number = {parent: vocabulary.find(parent) for parent in dict.fromkeys(named)}
+        found = np.array([number[parent] for parent in named], np.int64)
+        owners, found = owners[found >= 0], found[found >= 0]
+        _, first = np.unique(owners * len(ends) + found, return_index=True)  # a parent that is given twice counts once
+        first.sort()
+        self.ptr, self.numbers = row_offsets(owners[first], len(ends)), found[first]
+
+    def of(self, concepts: Int64) -> tuple[Int64, Int64]:
+        """Return pairs: the place of a concept, and the number of a parent."""
+        rows, ptr = gathered(self.ptr, concepts)
+        return np.repeat(np.arange(len(concepts)), np.diff(ptr)), self.numbers[rows]
+
+
 def _best_rows(single: _Single) -> Int64:
     """Return the row of the likeliest concept of each form that has one; of equal ones the least number counts."""
     order = np.lexsort((-single.concept, single.likely, single.form))
     last = np.append(np.diff(single.form[order]) > 0, True)[: len(order)]
-    found: Int64 = order[last]
-    return found
+    return order.compress(last)
 
 
 def _best(single: _Single, forms: int) -> list[tuple[int, float]]:

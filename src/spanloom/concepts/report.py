@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -80,15 +81,13 @@ def document_concepts(document: Document, scaling: Platt = IDENTITY) -> dict[str
     >>> document_concepts(Document("pain and pain", mentions=[pain, again]))
     {'D1': 0.6000000000000001, 'D2': 0.2}
     """
-    found: dict[str, float | None] = {}
+    found: dict[str, list[float]] = {}
     for mention in document.mentions:
         scores = mention.concept_scores or (None,) * len(mention.concepts)
         for concept, score in zip(mention.concepts, scores, strict=True):
             known = [value for value in (mention.score, score) if value is not None]
-            own = known[0] * known[-1] if len(known) == 2 else known[0] if known else None
-            before = found.get(concept)
-            found[concept] = before if own is None else own if before is None else max(before, own)
-    scored = {concept: value for concept, value in found.items() if value is not None}
+            found.setdefault(concept, []).extend([prod(known)] if known else [])
+    scored = {concept: max(values) for concept, values in found.items() if values}
     scaled: dict[str, float] = dict(zip(scored, scaling(np.array(list(scored.values()))).tolist(), strict=True))
     order = sorted(found, key=lambda concept: (-scaled.get(concept, -1.0), concept))
     return {concept: scaled.get(concept) for concept in order}

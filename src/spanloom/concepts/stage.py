@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, FormTable, VocabularyForms
+from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, FormTable, Parents, VocabularyForms
 from spanloom.document import Document
 from spanloom.document.span import found_mention
 from spanloom.errors import ModelError
@@ -25,7 +25,7 @@ from spanloom.modelfile import Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Part, Weights, role_gradient, role_scores, transpose
 from spanloom.scoring.explanation import Candidate
-from spanloom.sparse import gathered, row_offsets
+from spanloom.sparse import gathered
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.memory import Memory
@@ -61,30 +61,6 @@ class Vocabularies:
         return self._several[at][number - self._first[at]]
 
 
-@dataclass(frozen=True, eq=False)
-class LinkedVocabulary:
-    """A vocabulary that mentions are linked to.
-
-    Args:
-        forms: candidates of texts in it.
-        parents: of its concepts.
-    """
-
-    forms: VocabularyForms
-    parents: Parents
-
-    @classmethod
-    def of(
-        cls, vocabulary: Vocabulary, memory: Memory, k: int, finder: CandidateFinder | None = None
-    ) -> LinkedVocabulary:
-        """Return a vocabulary with the memory of training mentions; see `VocabularyForms`."""
-        return cls(VocabularyForms(vocabulary, memory, k, finder), Parents(vocabulary))
-
-    def with_memory(self, memory: Memory) -> LinkedVocabulary:
-        """Return the same with another memory."""
-        return LinkedVocabulary(self.forms.with_memory(memory), self.parents)
-
-
 class Linked(NamedTuple):
     """The candidates of M mentions, C in all.
 
@@ -115,7 +91,7 @@ class Linked(NamedTuple):
         ]
 
 
-def candidates_of(vocabulary: LinkedVocabulary, forms: Sequence[Placed], types: Collection[str]) -> Linked:
+def candidates_of(vocabulary: VocabularyForms, forms: Sequence[Placed], types: Collection[str]) -> Linked:
     """Return the candidates of some mentions.
 
     Args:
@@ -131,7 +107,7 @@ def candidates_of(vocabulary: LinkedVocabulary, forms: Sequence[Placed], types: 
         if form.type in types
     ]
     owner, place, form = np.array(rows, np.int64).reshape(-1, 3).T.copy()
-    table = vocabulary.forms.table(list(numbers))
+    table = vocabulary.table(list(numbers))
     at, ptr, columns = with_evidence(table, form, owner, vocabulary.parents)
     groups = Groups(ptr, columns, np.ascontiguousarray(table.values[:, at]))
     return Linked(groups, table.concept[at], table.sets, owner, place)
@@ -192,7 +168,7 @@ class ConceptStage:
 
     name: ClassVar = "concepts"
     gives: ClassVar = frozenset({"concepts"})
-    vocabularies: tuple[LinkedVocabulary, ...]
+    vocabularies: tuple[VocabularyForms, ...]
     types: Mapping[str, int]
     ranker: Ranker
     scaling: Platt = IDENTITY
@@ -223,7 +199,7 @@ class ConceptStage:
         forms = forms_of(documents, self.types)
         for number, vocabulary in enumerate(self.vocabularies):
             chosen = {kind for kind, own in self.types.items() if own == number}
-            yield vocabulary.forms.vocabulary, candidates_of(vocabulary, forms, chosen)
+            yield vocabulary.vocabulary, candidates_of(vocabulary, forms, chosen)
 
     def best(self, linked: Linked) -> tuple[Int64, Floats]:
         """Return the row of the best candidate of each mention, (M,), and its calibrated probability."""
@@ -258,27 +234,27 @@ class ConceptStage:
     @property
     def resolver(self) -> Resolver:
         """The concepts of all vocabularies, by their identifiers."""
-        return Vocabularies([one.forms.vocabulary for one in self.vocabularies])
+        return Vocabularies([one.vocabulary for one in self.vocabularies])
 
     def describe(self) -> dict[str, Any]:
         """Describe the stage; ready for JSON."""
         return {
             "types": {kind: f"vocabulary {number + 1}" for kind, number in self.types.items()},
-            "vocabularies": [one.forms.vocabulary.counts() for one in self.vocabularies],
+            "vocabularies": [one.vocabulary.counts() for one in self.vocabularies],
             "features": len(self.ranker.index),
         }
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, with the vocabularies."""
         values = _Described(
-            types=dict(self.types), k=self.vocabularies[0].forms.k, scaling=self.scaling, numbers=list(NUMBERS),
+            types=dict(self.types), k=self.vocabularies[0].k, scaling=self.scaling, numbers=list(NUMBERS),
             templates=list(TEMPLATES), document_scaling=self.document_scaling,
         )  # fmt: skip
         parts: dict[str, ModelPart | None] = {"index": self.ranker.index.to_part()}
         for number, one in enumerate(self.vocabularies):
-            parts[f"vocabulary{number}"] = one.forms.vocabulary.to_part()
-            parts[f"finder{number}"] = ModelPart(arrays=one.forms.finder.arrays())
-            parts[f"memory{number}"] = ModelPart(arrays=one.forms.memory.arrays())
+            parts[f"vocabulary{number}"] = one.vocabulary.to_part()
+            parts[f"finder{number}"] = ModelPart(arrays=one.finder.arrays())
+            parts[f"memory{number}"] = ModelPart(arrays=one.memory.arrays())
         return values.part({"sparse": self.ranker.sparse, "dense": self.ranker.dense}, parts)
 
     @classmethod
@@ -294,13 +270,13 @@ class ConceptStage:
                 "the linking stage has features of another version of Spanloom; train the model again, or use the "
                 "version that made it"
             )
-        vocabularies: list[LinkedVocabulary] = []
+        vocabularies: list[VocabularyForms] = []
         while f"vocabulary{len(vocabularies)}" in part.parts:
             number = len(vocabularies)
             vocabulary = Vocabulary.from_part(part.part(f"vocabulary{number}"))
             finder = CandidateFinder.from_arrays(vocabulary, part.part(f"finder{number}").arrays, k=values.k)
             memory = Memory.from_arrays(part.part(f"memory{number}").arrays, len(vocabulary))
-            vocabularies.append(LinkedVocabulary.of(vocabulary, memory, values.k, finder))
+            vocabularies.append(VocabularyForms(vocabulary, memory, values.k, finder))
         if not vocabularies or not all(0 <= number < len(vocabularies) for number in values.types.values()):
             raise ModelError(
                 f"types of the linking stage name vocabularies beyond the {len(vocabularies)} that there are"
@@ -313,30 +289,6 @@ class ConceptStage:
 
 
 # Evidence for a candidate from the other mentions of its document.
-
-
-class Parents:
-    """The parents of each concept that a vocabulary holds, by number.
-
-    Args:
-        vocabulary: of V concepts.
-    """
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        strings, ends = vocabulary.parents
-        owners = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-        named = strings.to_list()
-        number = {parent: vocabulary.find(parent) for parent in dict.fromkeys(named)}
-        found = np.array([number[parent] for parent in named], np.int64)
-        owners, found = owners[found >= 0], found[found >= 0]
-        _, first = np.unique(owners * len(ends) + found, return_index=True)  # a parent that is given twice counts once
-        first.sort()
-        self.ptr, self.numbers = row_offsets(owners[first], len(ends)), found[first]
-
-    def of(self, concepts: Int64) -> tuple[Int64, Int64]:
-        """Return pairs: the place of a concept, and the number of a parent."""
-        rows, ptr = gathered(self.ptr, concepts)
-        return np.repeat(np.arange(len(concepts)), np.diff(ptr)), self.numbers[rows]
 
 
 def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Parents) -> tuple[Int64, Int64, Floats]:
@@ -413,8 +365,7 @@ class Groups(NamedTuple):
         largest = np.repeat(np.maximum.reduceat(scores, self.ptr[:-1]), np.diff(self.ptr))
         rows = np.flatnonzero(scores == largest)
         owner = np.searchsorted(self.ptr, rows, side="right") - 1
-        found: Int64 = rows[np.searchsorted(owner, np.arange(len(self.ptr) - 1))]
-        return found
+        return rows.take(np.searchsorted(owner, np.arange(len(self.ptr) - 1)))
 
 
 @dataclass(frozen=True)

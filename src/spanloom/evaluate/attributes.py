@@ -10,12 +10,10 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
-from spanloom.errors import check_number
-from spanloom.evaluate.compare import in_both, require_complete
+from spanloom.evaluate.compare import in_both, paired
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.report import accuracy_cell, score_table
 from spanloom.evaluate.rows import ReportRow, scores
-from spanloom.evaluate.units import pair
 from spanloom.formats.attributes import to_text
 from spanloom.formats.inputs import documents_given
 
@@ -104,12 +102,10 @@ def evaluate_attributes(
     >>> report.mentions, scores.accuracy.recall, scores.values["true"].precision, scores.values["true"].recall
     (2, 0.5, 1.0, 0.5)
     """
-    check_number("bootstrap", bootstrap, 0, whole=True)
-    check_number("seed", seed, 0, whole=True)
-    gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
-    require_complete(gold, predicted)
+    gold = documents_given(gold, "gold")
+    [predicted] = paired(gold, documents_given(predicted, "the prediction"))
     # of repeated mentions the attributes of the first that has any
-    both = in_both(gold, pair(gold, predicted), lambda mention: mention.attributes, lambda one, two: one or two)
+    both = in_both(gold, predicted, lambda mention: mention.attributes, lambda one, two: one or two)
     document = np.array([number for number, *_ in both], np.int64)
     found = sorted({name for _, *sides in both for side in sides for name in side})
     names = found if attributes is None else list(dict.fromkeys(attributes))

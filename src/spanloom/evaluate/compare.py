@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.annotation import doubt
-from spanloom.document.document import check_documents
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError
 from spanloom.evaluate.measures import Score
@@ -74,15 +73,11 @@ def require_heads(gold: Sequence[Document]) -> None:
 
 
 def require_complete(gold: Sequence[Document], *predictions: Sequence[Document]) -> None:
-    """Check that lists of documents are given, and that all gold mentions of the compared types are annotated.
+    """Check that all gold mentions of the compared types are annotated.
 
     Raises:
-        UsageError: a value that is not a list of documents.
         DataError: ``meta["annotation"]`` declares otherwise; the message names the document.
     """
-    check_documents(gold, "gold")
-    for prediction in predictions:
-        check_documents(prediction, "the prediction")
     documents = chain(gold, *predictions)
     types = sorted({mention.type for document in documents for mention in document.mentions})
     for i, document in enumerate(gold):
@@ -93,6 +88,17 @@ def require_complete(gold: Sequence[Document], *predictions: Sequence[Document])
                 "what is predicted there is right; evaluate on complete annotation, or take out meta.annotation where "
                 "it is complete"
             )
+
+
+def paired(gold: Sequence[Document], *predictions: Sequence[Document]) -> list[list[Document]]:
+    """Return predictions in the order of gold documents, whose annotation is complete.
+
+    Raises:
+        UsageError, DataError: as of `pair` and `require_complete`.
+    """
+    found = [pair(gold, prediction) for prediction in predictions]
+    require_complete(gold, *found)
+    return found
 
 
 def _joined(document: Document, mention: Mention) -> Mention:
@@ -109,14 +115,15 @@ def in_both(
     Args:
         gold: N documents.
         predicted: N documents, in the same order.
-        value: of a mention.
+        value: of a mention, spans joined.
         merge: the value of two mentions of the same type and spans.
     """
 
     def at(document: Document) -> dict[Hashable, V]:
         places: dict[Hashable, V] = {}
         for mention in document.mentions:
-            place, own = _joined(document, mention).key, value(mention)
+            joined = _joined(document, mention)
+            place, own = joined.key, value(joined)
             places[place] = merge(places[place], own) if place in places else own
         return places
 
@@ -213,12 +220,14 @@ def _distinct(items: Iterable[Item]) -> _Distinct:
     """Remove duplicates: of equal items the one with the highest score is kept, so that order does not matter."""
     distinct = _Distinct()
     for key, mention in items:
-        if key in distinct:
-            distinct.duplicates += 1
-            if (mention.score or 0.0) <= (distinct[key].score or 0.0):
-                continue
-        distinct[key] = mention
+        distinct.duplicates += key in distinct
+        distinct[key] = surer(distinct[key], mention) if key in distinct else mention
     return distinct
+
+
+def surer(one: Mention, other: Mention) -> Mention:
+    """Return the mention with the higher score; of equal ones the first."""
+    return max(one, other, key=lambda mention: mention.score or 0.0)
 
 
 def _side(own: list[_Distinct], other: list[_Distinct], units: ResamplingUnits) -> ComparedSide:

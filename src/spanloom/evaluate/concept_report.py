@@ -11,22 +11,19 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
-from spanloom.errors import UsageError, check_number
-from spanloom.evaluate.compare import of_type, require_complete
+from spanloom.evaluate.compare import of_type, paired
 from spanloom.evaluate.concepts import (
     Resolved,
     Resolver,
-    accuracy,
+    accuracies,
     by_document,
     by_mention,
     concept_sets,
-    recognized,
     whole_documents,
 )
 from spanloom.evaluate.measures import Floats, Score, rates
 from spanloom.evaluate.report import accuracy_cell, score_table
 from spanloom.evaluate.rows import PairedTest, ReportRow, compare_rows, scores, unit_counts
-from spanloom.evaluate.units import pair
 
 _SHOWN = 10  # identifiers that the vocabulary lacks, in the text
 
@@ -123,17 +120,13 @@ def evaluate_concepts(
     >>> report.documents.precision, report.documents.recall, report.mentions.f1
     (1.0, 0.5, 0.0)
     """
-    check_number("bootstrap", bootstrap, 0, whole=True)
-    check_number("seed", seed, 0, whole=True)
-    require_complete(gold, predicted)
-    predicted = pair(gold, predicted)
+    [predicted] = paired(gold, predicted)
     resolve = Resolved(vocabulary)
     kinds = sorted({mention.type for side in (gold, predicted) for document in side for mention in document.mentions})
     sets = [concept_sets(side, resolve) for side in (gold, predicted)]
     broader = [[resolve.broadened(own) for own in side] for side in sets]
     rows = [by_document(*sets), by_mention(gold, predicted, resolve), by_document(*broader)]
-    found = recognized(gold, predicted, resolve)
-    rows += [accuracy(found, True), accuracy(found, False)]
+    rows += accuracies(gold, predicted, resolve)
     for kind in kinds:
         rows.append(by_document(concept_sets(gold, resolve, kind), concept_sets(predicted, resolve, kind)))
         rows.append(by_mention(of_type(gold, kind), of_type(predicted, kind), resolve))
@@ -216,12 +209,7 @@ def concept_test(
     >>> test.documents.p_value, round(test.documents_t, 4)
     (0.03125, 0.0025)
     """
-    check_number("samples", samples, 1, whole=True)
-    check_number("seed", seed, 0, whole=True)
-    if not gold:
-        raise UsageError("there are no gold documents, expected at least one")
-    require_complete(gold, a, b)
-    sides = [pair(gold, a), pair(gold, b)]
+    sides = paired(gold, a, b)
     resolve = Resolved(vocabulary)
     expected = concept_sets(gold, resolve)
     sets = [by_document(expected, concept_sets(side, resolve)) for side in sides]

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from spanloom.document import Document, Mention
 from spanloom.document.span import join_spans, normalize_identifier
 from spanloom.evaluate.compare import Item, Key, compare, in_both
-from spanloom.evaluate.rows import Bools, Ints, ReportRow, row
+from spanloom.evaluate.rows import Ints, ReportRow, row
 from spanloom.evaluate.units import ResamplingUnits
 
 
@@ -96,20 +96,6 @@ class Resolved:
         return form
 
 
-class Recognized(NamedTuple):
-    """The mentions in both gold and prediction, with their documents and the agreement of their concepts.
-
-    Args:
-        document: (M,) number of the document of each.
-        right: (M,) bool, the concepts are equal.
-        linked: (M,) bool, gold has a concept.
-    """
-
-    document: Ints
-    right: Bools
-    linked: Bools
-
-
 def linked_mentions(resolve: Resolved) -> Key:
     """Return the key of `compare` for type, all boundaries and all concepts; no concept equals no concept."""
 
@@ -155,26 +141,21 @@ def whole_documents(count: int) -> ResamplingUnits:
     return ResamplingUnits([np.zeros(0, np.int64)] * count, np.arange(count), count, "document")
 
 
-def recognized(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> Recognized:
-    """Return the mentions whose type and boundaries are right; those of equal spans count once, with all concepts."""
-    both = in_both(gold, predicted, resolve, lambda one, two: one | two)
-    return Recognized(
-        np.array([number for number, *_ in both], np.int64),
-        np.array([expected == found for _, expected, found in both], np.bool_),
-        np.array([bool(expected) for _, expected, _ in both], np.bool_),
-    )
+def accuracies(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> list[ReportRow]:
+    """Return rows whose precision is the part of the recognized mentions that have the right concepts.
 
+    Recognized are those whose type and boundaries are right; those of equal spans count once, with all concepts.
 
-def accuracy(found: Recognized, linked: bool) -> ReportRow:
-    """Return the row whose precision is the part of the recognized mentions that have the right concepts.
-
-    Args:
-        found: recognized mentions.
-        linked: select the mentions with gold concepts, or those without.
+    Returns:
+        the row of the mentions with gold concepts, and of those without.
     """
-    chosen = found.linked == linked
-    all_, right = found.document[chosen], found.document[chosen & found.right]
-    return ReportRow.matched(all_, all_, right)
+    both = in_both(gold, predicted, resolve, lambda one, two: one | two)
+    rows = []
+    for linked in (True, False):
+        chosen = [(number, expected == found) for number, expected, found in both if bool(expected) == linked]
+        document, right = np.array(chosen, np.int64).reshape(-1, 2).T
+        rows.append(ReportRow.matched(document, document, document[right > 0]))
+    return rows
 
 
 def _repeated(counts: Iterable[int]) -> Ints:

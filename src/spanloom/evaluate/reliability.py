@@ -11,9 +11,9 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import DataError, check_number, plural
-from spanloom.evaluate.compare import ComparedSide, Key, compare, exact, require_complete
-from spanloom.evaluate.measures import calibration_error, rates
-from spanloom.evaluate.units import pair, units
+from spanloom.evaluate.compare import Key, MentionComparison, compare, exact, paired
+from spanloom.evaluate.measures import Floats, calibration_error, rates
+from spanloom.evaluate.units import units
 
 _BAR = 40  # characters for the range from 0 to 1
 
@@ -103,17 +103,16 @@ def calibration(
     (0.25, 0.0625)
     """
     check_number("bins", bins, 1, whole=True)
-    require_complete(gold, predicted)
-    predicted = pair(gold, predicted)
-    side = compare(gold, predicted, units(gold, predicted), key).predicted
-    score, right = np.array(mention_scores(side, predicted), np.float64), side.hit.astype(np.float64)
+    comparison, score = _scored(gold, predicted, key)
+    hit = comparison.predicted.hit
+    right = hit.astype(np.float64)
     edges = np.arange(bins + 1) / bins
     place = np.searchsorted(edges[1:-1], score, side="right")
     count, total, hits = (np.bincount(place, weights, bins) for weights in (None, score, right))
     below = np.maximum(count, 1)
     columns = (edges[:-1], edges[1:], count, total / below, hits / below)
     return Calibration(
-        error=calibration_error(score, side.hit, bins),
+        error=calibration_error(score, hit, bins),
         brier=float(np.mean((score - right) ** 2)) if len(score) else 0.0,
         score=float(score.mean()) if len(score) else 0.0,
         accuracy=float(right.mean()) if len(score) else 0.0,
@@ -122,20 +121,15 @@ def calibration(
     )
 
 
-def mention_scores(side: ComparedSide, predicted: Sequence[Document]) -> list[float]:
-    """Return the scores of predicted mentions.
-
-    Args:
-        side: the M different predicted mentions.
-        predicted: the documents of the mentions.
-
-    Returns:
-        M numbers from 0 to 1.
+def _scored(gold: Sequence[Document], predicted: Sequence[Document], key: Key) -> tuple[MentionComparison, Floats]:
+    """Return a comparison, and (M,) the scores of its M predicted mentions, from 0 to 1.
 
     Raises:
-        DataError: a mention has no such score.
+        DataError: a mention has no such score; and as of `calibration`.
     """
-    scores = []
+    [predicted] = paired(gold, predicted)
+    comparison = compare(gold, predicted, units(gold, predicted), key)
+    side, scores = comparison.predicted, []
     for mention, i in zip(side.mentions, side.document.tolist(), strict=True):
         if mention.score is None or not 0 <= mention.score <= 1:
             raise DataError(
@@ -143,7 +137,7 @@ def mention_scores(side: ComparedSide, predicted: Sequence[Document]) -> list[fl
                 f"the score {mention.score}, expected a number from 0 to 1; predict with a model that gives scores"
             )
         scores.append(mention.score)
-    return scores
+    return comparison, np.array(scores, np.float64)
 
 
 # Precision-recall curve over a threshold on the score.
@@ -190,10 +184,7 @@ def precision_recall(gold: Sequence[Document], predicted: Sequence[Document], *,
     0.75 1.0 1.0
     0.5 0.5 1.0
     """
-    require_complete(gold, predicted)
-    predicted = pair(gold, predicted)
-    comparison = compare(gold, predicted, units(gold, predicted), key)
-    score = np.array(mention_scores(comparison.predicted, predicted), np.float64)
+    comparison, score = _scored(gold, predicted, key)
     order = np.argsort(-score, kind="stable")
     hits = np.cumsum(comparison.predicted.hit[order])
     last = np.flatnonzero(np.append(np.diff(score[order]) != 0, True)) if len(order) else np.zeros(0, np.int64)

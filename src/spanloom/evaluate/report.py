@@ -12,11 +12,21 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.markup import Figure, Printed
-from spanloom.errors import UsageError, check_number, plural
-from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, errors, exact, require_complete
+from spanloom.errors import UsageError, plural
+from spanloom.evaluate.compare import (
+    KEYS,
+    Key,
+    MentionComparison,
+    compare,
+    errors,
+    exact,
+    in_both,
+    paired,
+    surer,
+)
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, row, scores
-from spanloom.evaluate.units import pair, units, with_sentences
+from spanloom.evaluate.units import units, with_sentences
 from spanloom.formats.inputs import documents_given
 
 
@@ -164,12 +174,9 @@ def evaluate(
     >>> report.overall.f1, report.partial.f1, report.errors
     (0.5, 0.75, {'boundary': 1, 'type': 0, 'missed': 0, 'spurious': 0})
     """
-    check_number("bootstrap", bootstrap, 0, whole=True)
-    check_number("seed", seed, 0, whole=True)
-    gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
-    require_complete(gold, predicted)
+    gold = documents_given(gold, "gold")
+    [predicted] = paired(gold, documents_given(predicted, "the prediction"))
     gold = with_sentences(gold)
-    predicted = pair(gold, predicted)
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, _key(match))
     kinds = errors(comparison)
@@ -265,11 +272,10 @@ def findings(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Fi
     >>> [error.kind for error in findings([gold], [gold.copy(mentions=[Mention("part", [(0, 18)])])])]
     ['gap missed']
     """
-    require_complete(gold, predicted)
-    predicted = pair(gold, predicted)
+    [predicted] = paired(gold, predicted)
     comparison = compare(gold, predicted, units(gold, predicted), exact)
     kinds = compared_kinds(gold, predicted)
-    found = [*_unmatched(comparison), *_matched(comparison, "head" in kinds, "concept" in kinds)]
+    found = [*_unmatched(comparison), *_matched(gold, predicted, "head" in kinds, "concept" in kinds)]
     return sorted(found, key=_order)
 
 
@@ -334,17 +340,9 @@ def _unmatched(comparison: MentionComparison) -> Iterator[Finding]:
         yield Finding("spurious", int(predicted.document[j]), None, predicted.mentions[j])
 
 
-def _matched(comparison: MentionComparison, headed: bool, linked: bool) -> Iterator[Finding]:
+def _matched(gold: Sequence[Document], predicted: Sequence[Document], headed: bool, linked: bool) -> Iterator[Finding]:
     """Yield the errors of mentions whose type and spans are right."""
-    gold, predicted = comparison.gold, comparison.predicted
-    there = {
-        (document, mention.key): mention
-        for document, mention in zip(predicted.document.tolist(), predicted.mentions, strict=True)
-    }
-    for document, mention in zip(gold.document.tolist(), gold.mentions, strict=True):
-        found = there.get((document, mention.key))
-        if found is None:
-            continue
+    for document, mention, found in in_both(gold, predicted, lambda mention: mention, surer):
         if headed and mention.head is not None and mention.head != found.head:
             yield Finding("head", document, mention, found)
         if linked and set(mention.concepts) != set(found.concepts):

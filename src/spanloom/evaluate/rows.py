@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import UsageError, check_number, plural
-from spanloom.evaluate.compare import Key, MentionComparison, compare, exact, require_complete
+from spanloom.evaluate.compare import Key, MentionComparison, compare, exact, paired
 from spanloom.evaluate.measures import Floats, Interval, Intervals, Score, rates
-from spanloom.evaluate.units import ResamplingUnits, pair, units, with_sentences
+from spanloom.evaluate.units import ResamplingUnits, units, with_sentences
 from spanloom.sparse import SparseMatrix
 
 Bools = NDArray[np.bool_]
@@ -103,7 +103,13 @@ def unit_counts(rows: Iterable[ReportRow], units: int) -> SparseMatrix:
 
 
 def scores(rows: Sequence[ReportRow], units: int, samples: int, seed: int) -> list[Score]:
-    """Return the score of each row, with 95 % bootstrap intervals if ``samples`` is not 0."""
+    """Return the score of each row, with 95 % bootstrap intervals if ``samples`` is not 0.
+
+    Raises:
+        UsageError: a negative number of samples, or an invalid seed.
+    """
+    check_number("bootstrap", samples, 0, whole=True)
+    check_number("seed", seed, 0, whole=True)
     counts = unit_counts(rows, units)
     totals = [Score(p, q, f, g) for p, q, f, g in counts.dense().sum(axis=0).reshape(len(rows), 4).tolist()]
     if not samples or not units:
@@ -123,7 +129,7 @@ _CHUNK = 2_000_000  # weights held at once
 _TIE = 1e-12  # differences of F1 closer than this are equal: the same fractions, rounded on different ways
 
 
-def bootstrap(counts: SparseMatrix | Floats, columns: int, samples: int, seed: int) -> Floats:
+def bootstrap(counts: SparseMatrix, columns: int, samples: int, seed: int) -> Floats:
     """Compute precision, recall and F1 of bootstrap samples of the units (Efron and Tibshirani 1993, chapter 13).
 
     Args:
@@ -134,28 +140,33 @@ def bootstrap(counts: SparseMatrix | Floats, columns: int, samples: int, seed: i
 
     Returns:
         (samples, rows, 3) precision, recall, F1; NaN where a sample has nothing below the line.
+
+    Raises:
+        UsageError: there are no samples, or an invalid seed.
     """
-    rows = counts if isinstance(counts, SparseMatrix) else SparseMatrix.of(counts)
-    transposed, units = rows.transposed(), len(rows.ptr) - 1
+    check_number("samples", samples, 1, whole=True)
+    check_number("seed", seed, 0, whole=True)
+    transposed, units = counts.transposed(), len(counts.ptr) - 1
     parts = [(transposed @ weights.T).T.reshape(-1, columns, 4) for weights in _weights(units, samples, seed)]
-    return np.concatenate([_defined(part) for part in parts])
-
-
-def _defined(counts: Floats) -> Floats:
-    """Return rates; NaN where the denominator is 0, since such a sample has no information about the row."""
-    predicted, gold = counts[..., 1], counts[..., 3]
-    below = np.stack([predicted, gold, predicted + gold], axis=-1)
-    return np.where(below > 0, rates(counts), np.nan)
+    drawn = np.concatenate(parts)
+    predicted, gold = drawn[..., 1], drawn[..., 3]
+    below = np.stack([predicted, gold, predicted + gold], axis=-1)  # where it is 0, a sample does not count
+    return np.where(below > 0, rates(drawn), np.nan)
 
 
 def _weights(units: int, samples: int, seed: int) -> Iterator[Floats]:
     """Yield (samples, U) how often each unit is drawn in each sample, a few samples at a time."""
     random = np.random.default_rng(seed)
-    step = max(1, _CHUNK // units)
-    for first in range(0, samples, step):
-        rows = min(step, samples - first)
+    for first, end in _chunks(samples, units):
+        rows = end - first
         drawn = random.integers(0, units, (rows, units)) + units * np.arange(rows)[:, None]
         yield np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units).astype(np.float64)
+
+
+def _chunks(samples: int, units: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of samples whose weights are held at once."""
+    step = max(1, _CHUNK // max(1, units))
+    yield from ((first, min(first + step, samples)) for first in range(0, samples, step))
 
 
 def percentile_interval(values: Floats) -> Floats:
@@ -204,17 +215,14 @@ def randomization(a: Floats, b: Floats, samples: int, seed: int) -> tuple[float,
 
 
 def _every(units: int) -> Iterator[Floats]:
-    step = max(1, _CHUNK // max(1, units))
-    for first in range(0, 2**units, step):
-        numbers: NDArray[np.int64] = np.arange(first, min(first + step, 2**units))
-        yield (numbers[:, None] >> np.arange(units) & 1).astype(np.float64)
+    for first, end in _chunks(2**units, units):
+        yield (np.arange(first, end)[:, None] >> np.arange(units) & 1).astype(np.float64)
 
 
 def _random(units: int, samples: int, seed: int) -> Iterator[Floats]:
     random = np.random.default_rng(seed)
-    step = max(1, _CHUNK // units)
-    for first in range(0, samples, step):
-        yield random.integers(0, 2, (min(step, samples - first), units), np.uint8).astype(np.float64)
+    for first, end in _chunks(samples, units):
+        yield random.integers(0, 2, (end - first, units), np.uint8).astype(np.float64)
 
 
 # Significance test of the difference of two predictions.
@@ -297,20 +305,21 @@ def paired_test(
     >>> test.difference, test.p_value, test.enumerated
     (0.6, 0.03125, True)
     """
-    check_number("samples", samples, 1, whole=True)
-    check_number("seed", seed, 0, whole=True)
-    if not gold:
-        raise UsageError("there are no gold documents, expected at least one")
-    require_complete(gold, a, b)
+    first, second = paired(gold, a, b)
     gold = with_sentences(gold)
-    first, second = pair(gold, a), pair(gold, b)
     cut = units(gold, first, second)
     rows = [row(compare(gold, side, cut, key)) for side in (first, second)]
     return compare_rows(rows[0], rows[1], cut, samples, seed)
 
 
 def compare_rows(a: ReportRow, b: ReportRow, cut: ResamplingUnits, samples: int, seed: int) -> PairedTest:
-    """Test the difference of two rows of any counts; arguments as for `paired_test`."""
+    """Test the difference of two rows of any counts; arguments as for `paired_test`.
+
+    Raises:
+        UsageError: there are no samples, or no units.
+    """
+    if not cut.count:
+        raise UsageError("there are no gold documents, expected at least one")
     counts = unit_counts([a, b], cut.count)
     drawn = bootstrap(counts, 2, samples, seed)[:, :, 2]
     of_a, of_b = np.split(counts.dense(), 2, axis=1)

@@ -20,7 +20,7 @@ from spanloom.evaluate.compare import MentionComparison, compare, errors, exact
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.rows import row, scores
 from spanloom.evaluate.units import pair, units, with_sentences
-from spanloom.text import section_names
+from spanloom.text import SECTIONS, section_names
 
 _LENGTHS = {1: "1 word", 2: "2 words", 3: "3 words", 5: "4 to 5 words", 9: "6 to 9 words"}  # the most words of each
 _LONGER = "10 words and more"
@@ -77,16 +77,13 @@ def breakdown(
         words = len(words_in(gold[number], mention.spans))
         return next((name for most, name in _LENGTHS.items() if words <= most), _LONGER)
 
-    lengths = _by(comparison, _named(comparison, length), [*_LENGTHS.values(), _LONGER])
+    lengths = _by(comparison, length, [*_LENGTHS.values(), _LONGER])
     seen: dict[str, Score] = {}
     if known is not None:
         surfaces = {(mention.type, _surface(document, mention)) for document in known for mention in document.mentions}
-        names = _named(comparison, lambda i, mention: _SEEN[(mention.type, _surface(gold[i], mention)) not in surfaces])
-        seen = _by(comparison, names, _SEEN)
-    names = _named(comparison, _section_in(gold))
-    headed = sorted({name for side in names for name in side} - {_NO_SECTION})
-    sections = _by(comparison, names, [*headed, _NO_SECTION]) if headed else {}
-    return Breakdown(*_confusions(comparison), lengths, seen, sections)
+        seen = _by(comparison, lambda i, one: _SEEN[(one.type, _surface(gold[i], one)) not in surfaces], _SEEN)
+    sections = _by(comparison, _section_in(gold), [*sorted(SECTIONS), _NO_SECTION])
+    return Breakdown(*_confusions(comparison), lengths, seen, {} if [*sections] == [_NO_SECTION] else sections)
 
 
 def words_in(document: Document, spans: Iterable[Span]) -> set[int]:
@@ -117,26 +114,22 @@ def _confusions(comparison: MentionComparison) -> tuple[dict[Cell, int], dict[st
     return dict(cells), dict(borders)
 
 
-Names = tuple[list[str], list[str]]  # of each gold mention, and of each predicted one
+def _by(comparison: MentionComparison, name: Callable[[int, Mention], str], order: Sequence[str]) -> dict[str, Score]:
+    """Return the scores of the mentions of each name that occurs.
 
-
-def _by(comparison: MentionComparison, names: Names, order: Sequence[str]) -> dict[str, Score]:
-    """Return the scores of the mentions of each name that occurs."""
-    gold, predicted = (np.array(side, np.object_) for side in names)
-    there = [name for name in order if name in {*names[0], *names[1]}]
+    Args:
+        comparison: of gold and predicted mentions.
+        name: of a mention, from the number of its document and the mention.
+        order: all names, in the order of the scores.
+    """
+    sides = comparison.gold, comparison.predicted
+    gold, predicted = (np.array(list(map(name, side.document.tolist(), side.mentions)), np.object_) for side in sides)
+    there = [one for one in order if one in {*gold, *predicted}]
     if not there:
         return {}
-    rows = [row(comparison, gold == name, predicted == name) for name in there]
-    count = 1 + max(int(side.unit.max(initial=0)) for side in (comparison.gold, comparison.predicted))
+    rows = [row(comparison, gold == one, predicted == one) for one in there]
+    count = 1 + max(int(side.unit.max(initial=0)) for side in sides)
     return dict(zip(there, scores(rows, count, 0, 0), strict=True))
-
-
-def _named(comparison: MentionComparison, name: Callable[[int, Mention], str]) -> Names:
-    """Return the name of each mention, from the number of its document and the mention."""
-    one, other = (
-        list(map(name, side.document.tolist(), side.mentions)) for side in (comparison.gold, comparison.predicted)
-    )
-    return one, other
 
 
 def _surface(document: Document, mention: Mention) -> str:

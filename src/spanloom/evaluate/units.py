@@ -29,7 +29,8 @@ def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Docume
     """
     check_documents(gold, "gold")
     check_documents(predicted, "the prediction")
-    by_id = all(_unique([document.id for document in side]) for side in (gold, predicted))
+    ids = [[document.id for document in side] for side in (gold, predicted)]
+    by_id = all(all(side) and len(set(side)) == len(side) for side in ids)
     pairs = _pair_by_id(gold, predicted) if by_id else _pair_by_order(gold, predicted)
     for i, (expected, found) in enumerate(zip(gold, pairs, strict=True)):
         if expected.text != found.text:
@@ -41,10 +42,6 @@ def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Docume
                 f"(found {found.text[at : at + 20]!r}, expected {expected.text[at : at + 20]!r}); predict on that text"
             )
     return pairs
-
-
-def _unique(ids: list[str]) -> bool:
-    return all(ids) and len(set(ids)) == len(ids)
 
 
 def _pair_by_id(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Document]:

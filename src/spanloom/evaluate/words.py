@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.markup import Printed
-from spanloom.errors import DataError, check_number
+from spanloom.errors import DataError
 from spanloom.evaluate.compare import Item, compare
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.report import score_table
-from spanloom.evaluate.rows import bootstrap, percentile_interval, row, scores
+from spanloom.evaluate.rows import Ints, ReportRow, bootstrap, percentile_interval, row, scores, unit_counts
 from spanloom.evaluate.units import name, pair, units, with_sentences
 
 
@@ -150,19 +149,17 @@ def evaluate_tags(
     counts = [
         _counts(one, other, column, i) for i, (one, other) in enumerate(zip(gold, pair(gold, predicted), strict=True))
     ]
-    units = np.concatenate([np.zeros((0, 2)), *counts])
-    correct, tokens = units.sum(0).astype(int).tolist() if len(units) else (0, 0)
-    if not tokens:
+    correct, sizes = np.concatenate([np.zeros((0, 2), np.int64), *counts]).T
+    right, every = (np.repeat(np.arange(len(sizes)), count) for count in (correct, sizes))
+    if not len(every):
         raise DataError("the gold documents hold no tokens; give annotated text")
     # precision, recall and F1 are one where each token has one value on either side
-    check_number("samples", samples, 1, whole=True)
-    check_number("seed", seed, 0, whole=True)
-    found = bootstrap(units[:, [0, 1, 0, 1]], 1, samples, seed)[:, 0, 2]
-    low, high = percentile_interval(found).tolist()
-    return TagReport(column, tokens, correct, correct / tokens, low, high)
+    drawn = bootstrap(unit_counts([ReportRow.matched(every, every, right)], len(sizes)), 1, samples, seed)[:, 0, 2]
+    low, high = percentile_interval(drawn).tolist()
+    return TagReport(column, len(every), len(right), len(right) / len(every), low, high)
 
 
-def _counts(gold: Document, predicted: Document, column: str, number: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _counts(gold: Document, predicted: Document, column: str, number: int) -> Ints:
     """Count the right tokens and all tokens of each sentence, (N, 2)."""
     place = f"document {name(gold, number)}"
     if gold.tokens is None or gold.sentences is None or predicted.tokens is None:
@@ -177,6 +174,6 @@ def _counts(gold: Document, predicted: Document, column: str, number: int) -> np
             found = f"no column {column!r}" if values is None else f"{len(values)} values in column {column!r}"
             raise DataError(f"{place}: the {side} document has {found}, expected one for each of {size} tokens")
         sides.append(np.array(values, object))
-    right = np.concatenate([[0], np.cumsum(sides[0] == sides[1])]) if size else np.zeros(1)
+    right = np.append(0, np.cumsum(sides[0] == sides[1]))
     first, end = gold.sentences.T
-    return np.stack([right[end] - right[first], end - first], 1).astype(np.float64)
+    return np.stack([right[end] - right[first], end - first], 1).astype(np.int64)

@@ -14,7 +14,7 @@ import mmap
 import os
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
@@ -85,8 +85,13 @@ class Scratch:
         """Return the first elements of an array, the others of which are not needed any more."""
         return array[:size].copy()
 
+    _maps: Collection[mmap.mmap] = ()
+
     def release(self) -> None:
-        """Hand back memory that holds what is also in files."""
+        """Hand back memory that holds what is also in files, where the system can."""
+        if sys.platform != "win32":
+            for mapped in self._maps:
+                mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class _Blocks:
@@ -107,20 +112,8 @@ class _Blocks:
 MEMORY: Final = Scratch()
 
 
-class Place(NamedTuple):
-    """Where an array is.
-
-    Args:
-        name: of the file.
-        dtype: of its elements.
-        shape: of the array.
-        offset: bytes before it.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    offset: int
+Place = tuple[str, str, tuple[int, ...], int]
+"""Where an array is: name of the file, type of elements, shape, and bytes before it."""
 
 
 class FolderScratch(Scratch):
@@ -181,18 +174,12 @@ class FolderScratch(Scratch):
         """As `Scratch.trimmed`; the file stays as long as it is."""
         return array[:size]
 
-    def release(self) -> None:
-        """As `Scratch.release`, where the system can."""
-        if sys.platform != "win32":
-            for mapped in self._maps:
-                mapped.madvise(mmap.MADV_DONTNEED)
-
     def place(self, array: NDArray[Any]) -> Place | None:
         """Return where an array that this has made is, or a part of it that is in one piece; ``None`` for others."""
         at = array.ctypes.data
         for first, end, name in self._places if array.flags.c_contiguous and array.size else ():
             if first <= at and at + array.nbytes <= end:
-                return Place(name, array.dtype.str, array.shape, at - first)
+                return name, array.dtype.str, array.shape, at - first
         return None
 
     def flush(self) -> None:
@@ -393,8 +380,8 @@ class _Opened(Scratch):
     """Files of a folder that another process has made."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._maps: dict[str, mmap.mmap] = {}
+        self._folder, self._by_name = folder, dict[str, mmap.mmap]()
+        self._maps = self._by_name.values()
 
     def array(self, name: str, dtype: DTypeLike, shape: tuple[int, ...], offset: int) -> NDArray[Any]:
         """Return an array in one of them."""
@@ -402,16 +389,10 @@ class _Opened(Scratch):
         if not size:  # which no system maps
             return np.empty(shape, dtype)
         with _reading(path):
-            if name not in self._maps:
+            if name not in self._by_name:
                 with path.open("rb") as file:
-                    self._maps[name] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-            return np.frombuffer(self._maps[name], dtype, size, offset).reshape(shape)
-
-    def release(self) -> None:
-        """As `Scratch.release`, where the system can."""
-        if sys.platform != "win32":
-            for one in self._maps.values():
-                one.madvise(mmap.MADV_DONTNEED)
+                    self._by_name[name] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            return np.frombuffer(self._by_name[name], dtype, size, offset).reshape(shape)
 
 
 class _Pickler(pickle.Pickler):

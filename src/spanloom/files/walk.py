@@ -44,10 +44,19 @@ def check_plain(folder: Path) -> None:
         DataError: there is a link, a pipe or the like, through which something else would be read or written.
     """
     for path in (folder, *everything(folder)):
-        mode = path.lstat().st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            kind = "a link" if stat.S_ISLNK(mode) else "neither a file nor a folder"
-            raise DataError(f"{kind}, where files that Spanloom made are expected; remove it", path=path)
+        check_no_link(path)
+
+
+def check_no_link(path: Path) -> None:
+    """Check that what is at a path, if anything is, is a file or a folder.
+
+    Raises:
+        DataError: a link, a pipe or the like.
+    """
+    mode = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFREG
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        kind = "a link" if stat.S_ISLNK(mode) else "a pipe or the like"
+        raise DataError(f"{kind}, where files that Spanloom made are expected; remove it", path=path)
 
 
 def everything(root: Path) -> list[Path]:

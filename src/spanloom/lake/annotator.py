@@ -10,7 +10,7 @@ from functools import lru_cache
 from numbers import Integral, Real
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -163,7 +163,8 @@ class Annotator:
                 raise UsageError(f"{name} is {clip(repr(value))[1:-1]}, expected {expected}")
 
     def _opened(self) -> MentionModel:
-        return _shared_model(str(self.model), self.digest, None if self.encoder is None else str(self.encoder))
+        with _loading:
+            return _loaded(str(self.model), self.digest, None if self.encoder is None else str(self.encoder))
 
     def _schema(self, schema: Schema) -> Schema:
         import pyarrow as pa
@@ -233,7 +234,8 @@ def _checked(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         yield batch
 
 
-def _shared_model(path: str, digest: str, encoder: str | None = None) -> MentionModel:
+@lru_cache(_MOST_MODELS)
+def _loaded(path: str, digest: str, encoder: str | None) -> MentionModel:
     """Return a model of mentions that uses one thread; the same object for the same arguments.
 
     Args:
@@ -245,12 +247,6 @@ def _shared_model(path: str, digest: str, encoder: str | None = None) -> Mention
         ModelError: no model, a damaged one, or one with another digest.
         UsageError: it finds no mentions.
     """
-    with _loading:
-        return _loaded(path, digest, encoder)
-
-
-@lru_cache(_MOST_MODELS)
-def _loaded(path: str, digest: str, encoder: str | None) -> MentionModel:
     _check(path, digest)
     model = load(path, encoder=encoder, mapped=True)  # shared by the processes of all cores
     _check(path, digest)  # it may have been replaced while it was read
@@ -296,31 +292,32 @@ def column_of_arrays(found: MentionArrays) -> Any:
     nothing = np.zeros(count + 1, np.int32)
     none = [pa.ListArray.from_arrays(nothing, pa.array([], kind)) for kind in (pa.string(), pa.float64())]
     more = [pa.nulls(count, pa.string())] * 2
-    return _column(np.asarray(found.ptr), [types, spans, heads, scores, *none, *more])
+    kind = mention_type()
+    values = pa.StructArray.from_arrays([types, spans, heads, scores, *none, *more], fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array(np.asarray(found.ptr), pa.int32()), values).cast(kind)
 
 
 def column_of_documents(documents: Sequence[Document]) -> Any:
     """Return the mentions of D documents as a column of D rows."""
     import pyarrow as pa
 
-    mentions = [mention for document in documents for mention in document.mentions]
-    ptr = np.cumsum([0, *(len(document.mentions) for document in documents)])
-    bounds = np.cumsum([0, *(len(mention.spans) for mention in mentions)])
-    pieces = np.array([span for mention in mentions for span in mention.spans], np.int64).reshape(-1, 2)
-    heads = np.array([mention.head or (-1, -1) for mention in mentions], np.int64).reshape(-1, 2)
-    columns = [
-        pa.array([mention.type for mention in mentions], pa.string()),
-        pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), _spans(pieces)),
-        _spans(heads, heads[:, 0] < 0),
-        pa.array([mention.score for mention in mentions], pa.float64()),
-        pa.array([list(mention.concepts) for mention in mentions], pa.list_(pa.string())),
-        pa.array([list(mention.concept_scores) for mention in mentions], pa.list_(pa.float64())),
-        pa.array([to_json_text(mention) or None for mention in mentions], pa.string()),
-        pa.array(
-            [json.dumps(dict(one.attribute_scores)) if one.attribute_scores else None for one in mentions], pa.string()
-        ),
+    rows = [
+        [
+            {
+                "type": mention.type,
+                "spans": [span._asdict() for span in mention.spans],
+                "head": None if mention.head is None else mention.head._asdict(),
+                "score": mention.score,
+                "concepts": mention.concepts,
+                "concept_scores": mention.concept_scores,
+                "attributes": to_json_text(mention) or None,
+                "attribute_scores": json.dumps(dict(mention.attribute_scores)) if mention.attribute_scores else None,
+            }
+            for mention in document.mentions
+        ]
+        for document in documents
     ]
-    return _column(ptr, columns)
+    return pa.array(rows, mention_type())
 
 
 def spread(columns: Sequence[Any], rows: Sequence[bool]) -> Any:
@@ -355,30 +352,7 @@ def _spans(pairs: Any, absent: Any = None) -> Any:
     return pa.StructArray.from_arrays(borders, fields=list(_span()), mask=mask)
 
 
-def _column(ptr: Any, columns: Sequence[Any]) -> Any:
-    import pyarrow as pa
-
-    kind = mention_type()
-    values = pa.StructArray.from_arrays(columns, fields=list(kind.value_type))
-    return pa.ListArray.from_arrays(pa.array(ptr, pa.int32()), values).cast(kind)
-
-
 # The texts of a column, and what is wrong with the rows that have none.
-
-_NULL = "the text is missing"
-_NOT_UTF8 = "the text is not UTF-8"
-
-
-class Texts(NamedTuple):
-    """R rows of a column.
-
-    Args:
-        texts: (R,) the text, or ``None``.
-        problems: (R,) the reason why there is no text, or ``None``.
-    """
-
-    texts: list[str | None]
-    problems: list[str | None]
 
 
 def holds_text(kind: Any) -> bool:
@@ -401,58 +375,37 @@ def holds_text(kind: Any) -> bool:
     )
 
 
-def texts_of(column: Any, longest: int) -> Texts:
-    """Return the texts of a column of Arrow.
+def texts_of(column: Any, longest: int) -> tuple[list[str | None], list[str | None]]:
+    """Return the text of each row of a column of Arrow, and the reason why a row has none.
 
     Args:
         column: of any type.
         longest: bytes of a text; a longer one is a problem, and never becomes an object.
 
     >>> import pyarrow as pa
-    >>> texts_of(pa.array(["no pain", None, "fever"]), longest=6).problems
+    >>> texts_of(pa.array(["no pain", None, "fever"]), longest=6)[1]
     ['the text has 7 bytes, expected 6 at most', 'the text is missing', None]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    rows = len(column)
     if not holds_text(column.type):
-        return Texts([None] * rows, [f"the column is {column.type}, expected text"] * rows)
-    if pa.types.is_null(column.type):
-        return Texts([None] * rows, [_NULL] * rows)
+        return [None] * len(column), [f"the column is {column.type}, expected text"] * len(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    texts = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    plain = column if texts else column.cast(pa.large_binary())
-    lengths = pc.binary_length(plain)
-    problems: list[str | None] = [None] * rows
-    if (pc.max(lengths).as_py() or 0) > longest:
-        for i, length in enumerate(lengths.to_pylist()):
-            if length is not None and length > longest:
-                problems[i] = f"the text has {length:,} bytes, expected {longest:,} at most"
-        plain = pc.if_else(pc.less_equal(lengths, longest), plain, None)
-    values = _strings(plain, problems)
-    for i, text in enumerate(values):
-        if text is None and problems[i] is None:
-            problems[i] = _NULL
-    return Texts(values, problems)
-
-
-def _strings(column: Any, problems: list[str | None]) -> list[str | None]:
-    """Return the values of a column of strings or bytes; bytes that are not UTF-8 are a problem."""
-    import pyarrow as pa
-
-    try:
-        values: list[str | bytes | None] = column.to_pylist()
-    except UnicodeDecodeError:
-        values = column.view(pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()).to_pylist()
-    return [value if value is None or isinstance(value, str) else _decoded(value, i, problems)
-            for i, value in enumerate(values)]  # fmt: skip
-
-
-def _decoded(value: bytes, row: int, problems: list[str | None]) -> str | None:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        problems[row] = _NOT_UTF8
-        return None
+    raw = column.cast(pa.large_binary())
+    lengths = pc.binary_length(raw)
+    short = pc.if_else(pc.less_equal(lengths, longest), raw, None)
+    texts: list[str | None] = [None] * len(column)
+    problems = texts.copy()
+    for row, (value, length) in enumerate(zip(short.to_pylist(), lengths.to_pylist(), strict=True)):
+        if length is None:
+            problems[row] = "the text is missing"
+        elif value is None:
+            problems[row] = f"the text has {length:,} bytes, expected {longest:,} at most"
+        else:
+            try:
+                texts[row] = value.decode()
+            except UnicodeDecodeError:
+                problems[row] = "the text is not UTF-8"
+    return texts, problems

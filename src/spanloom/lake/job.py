@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from spanloom.errors import DataError, ModelError, SpanloomError, plural, reason_of, warnings_as_lines
 from spanloom.files.staging import locked, sweep
@@ -161,8 +161,8 @@ class Job:
     def _hear(self, workers: list[Worker], worker: Worker, event: Event) -> None:
         fragment = worker.fragment
         assert fragment is not None
-        if isinstance(event, Rows):
-            self.counts["rows so far"] += event.count
+        if isinstance(event, int):
+            self.counts["rows so far"] += event
             return
         worker.fragment = None
         if isinstance(event, Killed):
@@ -335,17 +335,6 @@ def _machine() -> str:
 # Processes that annotate fragments: each has a pipe of its own, so that one that is killed takes nothing with it.
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Rows that were annotated just now.
-
-    Args:
-        count: how many.
-    """
-
-    count: int
-
-
 class Done(NamedTuple):
     """A fragment is in place.
 
@@ -380,7 +369,8 @@ class Killed(NamedTuple):
     code: int | None
 
 
-Event = Rows | Done | Failed | Killed
+Event = int | Done | Failed | Killed
+"""What a worker reports; a number is that of rows that were annotated just now."""
 
 
 class Worker:
@@ -393,7 +383,7 @@ class Worker:
 
     def __init__(self, annotator: Annotator, schema: Schema) -> None:
         context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
+        self.pipe, theirs = context.Pipe()
         self._process = context.Process(
             target=_work, args=(theirs, annotator, schema.serialize().to_pybytes()), daemon=True
         )
@@ -405,7 +395,7 @@ class Worker:
         """Let it annotate a fragment; a dead worker is reported by its next event."""
         self.fragment = fragment
         try:
-            self._pipe.send((fragment, output))
+            self.pipe.send((fragment, output))
         except OSError:
             self._process.join()
 
@@ -413,23 +403,21 @@ class Worker:
         """End it at once; what it was writing is as if it had never begun."""
         self._process.kill()
         self._process.join()
-        self._pipe.close()
+        self.pipe.close()
 
-    def _event(self) -> Event:
+    def event(self) -> Event:
+        """Return what it reports, which it has sent already, or that it is dead."""
         try:
-            event: Event = self._pipe.recv()
+            return cast("Event", self.pipe.recv())
         except (EOFError, OSError):
             self._process.join()
             return Killed(self._process.exitcode)
-        return event
 
 
 def events(workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, Event]]:
     """Yield what workers report; nothing if they report nothing for so many seconds."""
-    pipes = {worker._pipe: worker for worker in workers}
-    for pipe in wait(list(pipes), seconds):
-        worker = pipes[pipe]  # type: ignore[index]
-        yield worker, worker._event()
+    ready = wait([worker.pipe for worker in workers], seconds)
+    yield from ((worker, worker.event()) for worker in workers if worker.pipe in ready)
 
 
 def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
@@ -450,7 +438,7 @@ def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
         try:
             output.parent.mkdir(parents=True, exist_ok=True)
             for count in annotate_fragment(annotator, fragment, output, kept):
-                pipe.send(Rows(count))
+                pipe.send(count)
             pipe.send(Done(dict(annotator.counts), monotonic() - began))
         except BrokenPipeError:
             return

@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -23,7 +22,7 @@ from spanloom import __version__
 from spanloom.errors import DataError, UsageError, clip, reason_of
 from spanloom.files.output import output_file, writing
 from spanloom.files.staging import NEW, staged
-from spanloom.files.walk import everything, read_plain
+from spanloom.files.walk import check_no_link, everything, read_plain
 from spanloom.formats.arrow import SinkStream, arrow_batches, native_file, parquet_batches
 from spanloom.formats.json_text import loads
 from spanloom.formats.source import BOM, unpacked
@@ -82,7 +81,7 @@ class Ledger:
             raise UsageError(f"{output} is there already, and is no lake that Spanloom annotated; name another output")
         with writing(output):
             for folder in (output / _FOLDER, output / _FOLDER / "claims", output / _FOLDER / "done"):
-                _check_no_link(folder)
+                check_no_link(folder)
                 folder.mkdir(parents=True, exist_ok=True)  # again, too, as who copies folders may leave out empty ones
             if not file.exists():
                 description = {**expected, "schema": base64.b64encode(schema.serialize().to_pybytes()).decode()}
@@ -90,9 +89,10 @@ class Ledger:
         found = _read(file)
         for name, value in expected.items():
             if found.get(name) != value:
+                begun, this = (json.dumps(one, ensure_ascii=False) for one in (found.get(name), value))
                 raise UsageError(
-                    f"{output} was begun with {name} {_shown(found.get(name))}, and this is {_shown(value)}; give what "
-                    "it was begun with, or name another output"
+                    f"{output} was begun with {name} {begun}, and this is {this}; give what it was begun with, or name "
+                    "another output"
                 )
         return cls(output, found)
 
@@ -119,7 +119,7 @@ class Ledger:
         for path in (place, *place.parents):
             if path == self.output:
                 break
-            _check_no_link(path)
+            check_no_link(path)
         return place
 
     def note(self, fragment: Fragment, counts: Mapping[str, int], seconds: float) -> None:
@@ -196,21 +196,9 @@ def _write_first(file: Path, text: str) -> None:
 
 
 def _write(file: Path, text: str) -> None:
-    _check_no_link(file)
+    check_no_link(file)
     with output_file(file, force=True) as sink:
         sink.write(text)
-
-
-def _check_no_link(path: Path) -> None:
-    """Check that a path in an output folder is no link, by which something elsewhere would be written, and no pipe.
-
-    Raises:
-        DataError: it is one.
-    """
-    mode = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFREG
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        kind = "a link" if stat.S_ISLNK(mode) else "a pipe or the like"
-        raise DataError(f"{kind} in an output folder, which is not followed; remove it", path=path)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -223,10 +211,6 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise DataError(_DAMAGED, path=file)
     return found
-
-
-def _shown(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 # Fragments of a lake: the files of a folder, each read as record batches and written as one Parquet file.

@@ -142,7 +142,7 @@ def fit_second(
     held = RescoringDevelopment(stage.unseen, potentials, own, silent)
     listed = lookup = None
     if linking is not None:
-        vocabularies = [one.forms.vocabulary for one in linking.vocabularies]
+        vocabularies = [one.vocabulary for one in linking.vocabularies]
         listed = resolve_name("spanloom.rescoring.listed:listed_names")(vocabularies, linking.types, types, gold.table)
         lookup = resolve_name("spanloom.rescoring.concept_lookup:ConceptLookup.of")(linking, types)
     second, rescoring, scored = fit_rescorer(

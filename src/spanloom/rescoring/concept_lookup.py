@@ -49,7 +49,7 @@ class ConceptLookup:
     @classmethod
     def of(cls, linking: ConceptStage, kinds: Sequence[str]) -> ConceptLookup:
         """Return what looks up concepts as a linking stage does, with its memory of training mentions."""
-        return cls(tuple(one.forms for one in linking.vocabularies), linking.types, tuple(kinds))
+        return cls(linking.vocabularies, linking.types, tuple(kinds))
 
     def values(self, batch: Batch, candidates: CandidateMentions) -> UInt64:
         """Return the values that `CONCEPTS` names, (V, C); 0 for unlikely candidates, and for types without vocabulary.

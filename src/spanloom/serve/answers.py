@@ -24,7 +24,7 @@ class Job(NamedTuple):
     """Request to a model; the body is separate.
 
     Args:
-        verb: a key of `spanloom.serve.worker.VERBS`.
+        verb: a key of `spanloom.serve.worker.VERBS`; those for "predict" can be answered as one batch.
         model: its name.
         threshold: leave out mentions with a lower score.
         others: whether mentions that are considered, but not found, are asked for.
@@ -36,11 +36,6 @@ class Job(NamedTuple):
     threshold: float = 0.0
     others: bool = False
     expand: bool = False
-
-    @property
-    def batched(self) -> bool:
-        """True if requests for the same job can be answered as one batch."""
-        return self.verb == "predict"
 
 
 def error(message: str) -> bytes:

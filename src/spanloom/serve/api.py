@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -143,13 +142,17 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
     api = Api(models, limits, workers)
     app = FastAPI(title="Spanloom", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None)
     routes, alone = APIRouter(responses=_REFUSALS), [Depends(_no_others)]
+    record = {"$ref": "#/components/schemas/Record"}
+    # no answer contains it, so that only its parts are among the components
+    question = schema.Question.model_json_schema(ref_template="#/components/schemas/{model}")
     routes.add_api_route(
-        "/predict", api.predict, methods=["POST"], responses=_answers(schema.Record | list[schema.Record]),
-        dependencies=alone, openapi_extra=_body(_either("Record")),
+        "/predict", api.predict, methods=["POST"], responses={200: {"model": schema.Record | list[schema.Record]}},
+        dependencies=alone, openapi_extra=_body({"anyOf": [record, {"type": "array", "items": record}]}),
     )  # fmt: skip
     routes.add_api_route(
-        "/explain", api.explain, methods=["POST"], dependencies=alone, responses=_answers(schema.ExplanationRecord),
-        openapi_extra=_body(_inline(schema.Question)),
+        "/explain", api.explain, methods=["POST"], dependencies=alone,
+        responses={200: {"model": schema.ExplanationRecord}},
+        openapi_extra=_body({name: value for name, value in question.items() if name != "$defs"}),
     )  # fmt: skip
     routes.add_api_route("/models", api.models)
     routes.add_api_route("/health", api.health)
@@ -176,25 +179,9 @@ async def _no_others(request: Request) -> None:
             raise Refused(422, f"the parameter is {clip(name)}, expected {', '.join(known)}{meant(name, known)}")
 
 
-def _answers(model: Any) -> dict[int | str, dict[str, Any]]:
-    return {200: {"model": model}}
-
-
 def _body(content: Mapping[str, Any]) -> dict[str, Any]:
     """The description of a body that the end point reads itself."""
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": content}}}}
-
-
-def _either(name: str) -> dict[str, Any]:
-    """One, or a list."""
-    one = {"$ref": f"#/components/schemas/{name}"}
-    return {"anyOf": [one, {"type": "array", "items": one}]}
-
-
-def _inline(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of a model that no answer contains, so that only its parts are among the components."""
-    found = model.model_json_schema(ref_template="#/components/schemas/{model}")
-    return {name: value for name, value in found.items() if name != "$defs"}
 
 
 async def body_of(request: Request, most: int, hold: Callable[[int], object] = int) -> bytes:
@@ -227,38 +214,32 @@ async def hung_up(request: Request) -> None:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """One shape for all errors."""
+    """One shape for all errors; handlers are asynchronous, as the framework calls others in threads."""
 
+    @app.exception_handler(Refused)
     async def refused(_: Request, error: Refused) -> Response:
         headers = (
             {"Retry-After": "1"} if error.status == 503 else {"Connection": "close"} if error.status == 408 else {}
         )
         return _error(error.status, error.message, headers)
 
+    @app.exception_handler(HTTPException)
     async def by_framework(_: Request, error: HTTPException) -> Response:
         return _error(error.status_code, _FRAMEWORK.get(error.status_code, error.detail), error.headers)
 
+    @app.exception_handler(RequestValidationError)
     async def parameter(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         return _error(422, f"{first['loc'][-1]} is {str(first['input'])[:60]!r}: {first['msg'].lower()}")
 
+    @app.exception_handler(Gone)
+    @app.exception_handler(ClientDisconnect)
     async def ended(*_: object) -> Response:
         return Response(status_code=_HUNG_UP)
 
+    @app.exception_handler(Exception)
     async def failed(*_: object) -> Response:
         return _error(500, "the server failed at this request; see its log")
-
-    # all are asynchronous, as the framework calls others in threads
-    handlers: dict[type[Exception], Callable[[Request, Any], Awaitable[Response]]] = {
-        Refused: refused,
-        HTTPException: by_framework,
-        RequestValidationError: parameter,
-        Gone: ended,
-        ClientDisconnect: ended,
-        Exception: failed,
-    }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
 
 
 _FRAMEWORK = {

@@ -39,14 +39,14 @@ class Ended(Exception):  # noqa: N818 - no error of ours
     """The process ended before its answer: it took too long for its lane, too much memory, or a kernel failed."""
 
 
+@dataclass(eq=False)
 class _Process:
-    """A process as the event loop sees it."""
+    """A process as the event loop sees it; ``models`` is how often they had changed when it was started."""
 
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, end: Callable[[], None], models: int
-    ) -> None:
-        self._reader, self._writer, self._end = reader, writer, end
-        self.models = models  # how often they had changed when it was started
+    _reader: asyncio.StreamReader
+    _writer: asyncio.StreamWriter
+    _end: Callable[[], None]
+    models: int
 
     @classmethod
     async def start(cls, starter: Starter, background: bool, models: int) -> Self:
@@ -58,13 +58,13 @@ class _Process:
         try:
             self._writer.write(framed(job, raws))
             await self._writer.drain()
-            return [await self._answer() for _ in raws]
+            found = []
+            for _ in raws:
+                status, seconds, length = ANSWER.unpack(await self._reader.readexactly(ANSWER.size))
+                found.append(Answer(status, await self._reader.readexactly(length), seconds))
+            return found
         except (asyncio.IncompleteReadError, ConnectionError):
             raise Ended from None
-
-    async def _answer(self) -> Answer:
-        status, seconds, length = ANSWER.unpack(await self._reader.readexactly(ANSWER.size))
-        return Answer(status, await self._reader.readexactly(length), seconds)
 
     @property
     def ended(self) -> bool:
@@ -136,7 +136,7 @@ class Lane:
         Raises:
             Ended: the process ended before its answer.
         """
-        alone = self._background or not job.batched
+        alone = self._background or job.verb != "predict"
         request = _Request(job, raw, asyncio.get_running_loop().create_future(), alone)
         self._waiting[request] = None
         self._give()

@@ -136,15 +136,15 @@ def open_models(arguments: Iterable[str], encoder: str | None = None) -> dict[st
         name, folder = _named(argument)
         if name in found:
             raise UsageError(f"two models are called {name!r}; give one another name: NAME={folder}")
-        found[name] = _loaded(name, folder, encoder)
-    for served in found.values():
-        served.warm_up()
+        found[name] = _opened(name, folder, encoder)
     return found
 
 
-def _loaded(name: str, folder: str, encoder: str | None) -> Served:
+def _opened(name: str, folder: str, encoder: str | None) -> Served:
     version = f"{name}-{read_digest(locate(folder))[:12]}"
-    return replace(served(name, load(folder, encoder=encoder), folder), encoder=encoder, version=version)
+    found = replace(served(name, load(folder, encoder=encoder), folder), encoder=encoder, version=version)
+    found.warm_up()
+    return found
 
 
 def served(name: str, model: Saved, folder: str = "") -> Served:
@@ -158,12 +158,6 @@ def served(name: str, model: Saved, folder: str = "") -> Served:
         raise UsageError(f"{place} is a {type(model).__name__}, which finds no mentions; name a model that does")
     # a request is one piece of work: processes are for different requests
     return Served(name, model.set_params(n_jobs=1), folder)
-
-
-def _opened(name: str, folder: str, encoder: str | None) -> Served:
-    served = _loaded(name, folder, encoder)
-    served.warm_up()
-    return served
 
 
 def _named(argument: str) -> tuple[str, str]:

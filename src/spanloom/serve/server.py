@@ -18,7 +18,7 @@ import uvicorn
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from spanloom.errors import SpanloomError, UsageError
+from spanloom.errors import SpanloomError, UsageError, reason_of
 from spanloom.parallel import worker_count
 from spanloom.serve.api import make_api
 from spanloom.serve.guard import LOOPBACK, Guard, is_loopback
@@ -57,8 +57,7 @@ def bind(host: str, port: int) -> socket.socket:
             opened.close()
             raise
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"{host}, port {port}: {reason}; choose others with --host and --port") from None
+        raise UsageError(f"{host}, port {port}: {reason_of(error)}; choose others with --host and --port") from None
     return opened
 
 

@@ -28,6 +28,7 @@ from spanloom.serve.worker import work
 _ORDER = Struct("!BQ")
 _START, _START_BACKGROUND, _END, _LOAD = range(4)
 _LONGEST = 16 * 1024  # bytes of an order
+_ENDED = "the process that holds the models has ended; start the server again"
 
 
 class Started(NamedTuple):
@@ -67,126 +68,114 @@ def starter(models: Mapping[str, Served], limits: Limits, opened: socket.socket)
         limits: of requests.
         opened: the server's socket, which no other process may keep.
     """
-    return Copies(models, limits, opened) if sys.platform == "linux" else Loaded(models, limits)
+    if sys.platform == "linux":
+        made: Starter = Copies(models, limits, opened)
+    else:
+        made = Loaded(models, limits)
+    return made
 
 
-class Copies:
-    """Processes that are copies of one that holds the models.
+if sys.platform != "win32":  # which has no copies of processes
 
-    Args:
-        models: by name, loaded.
-        limits: of requests.
-        opened: the server's socket.
-    """
+    class Copies:
+        """Processes that are copies of one that holds the models.
 
-    def __init__(self, models: Mapping[str, Served], limits: Limits, opened: socket.socket) -> None:
-        self._orders: socket.socket
-        self._process: int
-        if sys.platform == "win32":
-            raise NotImplementedError
-        self._orders, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._count = 0
-        self._process = _forked(lambda: _copy(orders, models, limits), opened, self._orders)
-        orders.close()
-
-    def start(self, background: bool) -> Started:
-        """Start one.
-
-        Raises:
-            SpanloomError: the process that is copied has ended.
-            OSError: the system has no more connections now.
+        Args:
+            models: by name, loaded.
+            limits: of requests.
+            opened: the server's socket.
         """
-        if sys.platform == "win32":
-            raise NotImplementedError
-        self._count += 1
-        number = self._count
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        with theirs:
+
+        def __init__(self, models: Mapping[str, Served], limits: Limits, opened: socket.socket) -> None:
+            self._orders, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._count = 0
+            self._process = _forked(lambda: _copy(orders, models, limits), opened, self._orders)
+            orders.close()
+
+        def start(self, background: bool) -> Started:
+            """Start one.
+
+            Raises:
+                SpanloomError: the process that is copied has ended.
+                OSError: the system has no more connections now.
+            """
+            self._count += 1
+            number = self._count
+            ours, theirs = socket.socketpair()
+            ours.setblocking(False)
+            with theirs:
+                try:
+                    order = _ORDER.pack(_START_BACKGROUND if background else _START, number)
+                    socket.send_fds(self._orders, [order], [theirs.fileno()])
+                except OSError as error:
+                    ours.close()
+                    if isinstance(error, ConnectionError):
+                        raise SpanloomError(_ENDED) from None
+                    raise
+            return Started(ours, lambda: self._end(number))
+
+        def load(self, name: str, folder: str) -> None:
+            """Have the process load it before it is copied again; if it cannot, requests to the model are errors."""
+            order = _ORDER.pack(_LOAD, 0) + json.dumps([name, folder]).encode()
             try:
-                order = _ORDER.pack(_START_BACKGROUND if background else _START, number)
-                socket.send_fds(self._orders, [order], [theirs.fileno()])
-            except ConnectionError:
-                ours.close()
-                raise SpanloomError("the process that holds the models has ended; start the server again") from None
+                self._orders.send(order)
             except OSError:
-                ours.close()
-                raise
-        return Started(ours, lambda: self._end(number))
+                raise SpanloomError(_ENDED) from None
 
-    def load(self, name: str, folder: str) -> None:
-        """Have the process load it before it is copied again; if it cannot, requests to the model are errors."""
-        order = _ORDER.pack(_LOAD, 0) + json.dumps([name, folder]).encode()
+        def _end(self, number: int) -> None:
+            with suppress(OSError):  # it has ended, and all of them with it
+                self._orders.send(_ORDER.pack(_END, number))
+
+        def close(self) -> None:
+            """End all of them."""
+            self._orders.close()
+            with suppress(ChildProcessError):  # closed before
+                os.waitpid(self._process, 0)
+
+    def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -> None:
+        """Make copies of this process and end them, as it is ordered, until no more are ordered."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        running: dict[int, int] = {}  # number of the order -> process, which is not another's as long as we do not wait
+        while True:
+            order, channels, _, _ = socket.recv_fds(orders, _LONGEST, 1)
+            for ended in [number for number, process in running.items() if os.waitpid(process, os.WNOHANG)[0]]:
+                del running[ended]
+            if not order:
+                break
+            kind, number = _ORDER.unpack_from(order)
+            if kind == _LOAD:
+                try:
+                    models = _with_model(models, *json.loads(order[_ORDER.size :]))
+                except Exception:  # of any kind: the other models are still served
+                    traceback.print_exc()
+                continue
+            if kind == _END:
+                if number in running:
+                    os.kill(running[number], signal.SIGKILL)
+                continue
+            channel = socket.socket(fileno=channels[0])
+            background = kind == _START_BACKGROUND
+            with channel, suppress(OSError):  # where the system makes no more processes, the channel ends
+                running[number] = _forked(partial(work, channel, models, limits, background), orders)
+        for process in running.values():
+            os.kill(process, signal.SIGKILL)
+
+    def _forked(run: Callable[[], None], *closed: socket.socket) -> int:
+        """A copy of this process that runs something, without some sockets, and ends."""
+        process = os.fork()
+        if process:
+            return process
+        code = 1
         try:
-            self._orders.send(order)
-        except OSError:
-            raise SpanloomError("the process that holds the models has ended; start the server again") from None
-
-    def _end(self, number: int) -> None:
-        with suppress(OSError):  # it has ended, and all of them with it
-            self._orders.send(_ORDER.pack(_END, number))
-
-    def close(self) -> None:
-        """End all of them."""
-        self._orders.close()
-        with suppress(ChildProcessError):  # closed before
-            os.waitpid(self._process, 0)
-
-
-def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -> None:
-    """Make copies of this process and end them, as it is ordered, until no more are ordered."""
-    if sys.platform == "win32":
-        raise NotImplementedError
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    running: dict[int, int] = {}  # number of the order -> process, which is not another's as long as we do not wait
-    while True:
-        order, channels, _, _ = socket.recv_fds(orders, _LONGEST, 1)
-        for ended in [number for number, process in running.items() if os.waitpid(process, os.WNOHANG)[0]]:
-            del running[ended]
-        if not order:
-            break
-        kind, number = _ORDER.unpack_from(order)
-        if kind == _LOAD:
-            try:
-                models = _with_model(models, *json.loads(order[_ORDER.size :]))
-            except Exception:  # of any kind: the other models are still served
-                traceback.print_exc()
-            continue
-        if kind == _END:
-            if number in running:
-                os.kill(running[number], signal.SIGKILL)
-            continue
-        channel = socket.socket(fileno=channels[0])
-        background = kind == _START_BACKGROUND
-        with channel, suppress(OSError):  # where the system makes no more processes, the channel ends
-            running[number] = _forked(partial(work, channel, models, limits, background), orders)
-    for process in running.values():
-        os.kill(process, signal.SIGKILL)
-
-
-def _with_model(models: Mapping[str, Served], name: str, folder: str) -> dict[str, Served]:
-    """Return the last model and one more, which is loaded."""
-    return dict(list(models.items())[-1:]) | open_models([f"{name}={folder}"])
-
-
-def _forked(run: Callable[[], None], *closed: socket.socket) -> int:
-    """A copy of this process that runs something, without some sockets, and ends."""
-    if sys.platform == "win32":
-        raise NotImplementedError
-    process = os.fork()
-    if process:
-        return process
-    code = 1
-    try:
-        for one in closed:
-            one.close()
-        run()
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(code)
+            for one in closed:
+                one.close()
+            run()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
 
 
 class Loaded:
@@ -222,3 +211,8 @@ class Loaded:
         for process in self._running:
             process.kill()
             process.join()
+
+
+def _with_model(models: Mapping[str, Served], name: str, folder: str) -> dict[str, Served]:
+    """Return the last model and one more, which is loaded."""
+    return dict(list(models.items())[-1:]) | open_models([f"{name}={folder}"])

@@ -38,7 +38,7 @@ _SIZES = Path("/proc/self/statm")
 
 
 def framed(job: Job, raws: Sequence[bytes]) -> bytes:
-    """Return the bytes that ask for the answers to requests for the same job; several only if it is `Job.batched`."""
+    """Return the bytes that ask for the answers to requests for the same job; several only to predict."""
     head = json.dumps([job, list(map(len, raws))]).encode()
     return b"".join((_REQUEST.pack(len(head)), head, *raws))
 

@@ -156,11 +156,8 @@ def _singular(form: str) -> str:
 
 
 def _trim(text: str, start: int, end: int) -> Span:
-    while start < end and text[start] in _TRIM:
-        start += 1
-    while end > start and text[end - 1] in _TRIM:
-        end -= 1
-    return Span(start, end)
+    first = end - len(text[start:end].lstrip(_TRIM))
+    return Span(first, first + len(text[first:end].rstrip(_TRIM)))
 
 
 def _is_short(form: str) -> bool:

@@ -163,7 +163,8 @@ def _within(text: str, group: Sequence[_TextLine], width: int) -> list[int]:
         full = width > 0 and _is_full(before, line, width)
         if full or goes_on or (behind is not None and line.indent > behind):
             continue
-        if prose and (goes_on is False or not _usually_begins(text, line)):
+        start = line.start + line.indent
+        if prose and (goes_on is False or text[start : start + line.first].rstrip(",;:") not in STARTERS):
             continue
         breaks.append(line.start)
     return breaks
@@ -182,11 +183,6 @@ def _way(text: str, before: _TextLine, line: _TextLine, listed: bool, longest: i
         return before.end - before.start >= max(_NARROW, longest - _UNEVEN) or None
     small = _BEGINS.sub("", head, count=1)[:1].islower() or (capitals and head.isupper())
     return (small and not listed) or head[0] in "([" or None
-
-
-def _usually_begins(text: str, line: _TextLine) -> bool:
-    start = line.start + line.indent
-    return text[start : start + line.first].rstrip(",;:") in STARTERS
 
 
 def _is_list(text: str, group: Sequence[_TextLine]) -> bool:

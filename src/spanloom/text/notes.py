@@ -77,8 +77,6 @@ def note_type(document: Document, notes: Mapping[str, str] = NOTES, sections: Ma
 
 # Rules for sections and note types: the bundled ones, or a user's own.
 
-_TABLES = {"sections": SECTIONS, "notes": NOTES}
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -89,16 +87,8 @@ class Rules:
         notes: note type -> expression that is searched in the note's outline; see `spanloom.text.notes`.
     """
 
-    sections: Mapping[str, str] = field(default_factory=lambda: SECTIONS)
-    notes: Mapping[str, str] = field(default_factory=lambda: NOTES)
-
-    def __post_init__(self) -> None:
-        for name in _TABLES:
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __reduce__(self) -> tuple[type[Rules], tuple[dict[str, str], dict[str, str]]]:
-        # a read-only view cannot be pickled; its content can
-        return Rules, (dict(self.sections), dict(self.notes))
+    sections: Mapping[str, str] = field(default_factory=lambda: dict(SECTIONS))  # a read-only view is not pickled
+    notes: Mapping[str, str] = field(default_factory=lambda: dict(NOTES))
 
 
 def read_rules(source: str | Path | Mapping[str, object]) -> Rules:
@@ -114,15 +104,15 @@ def read_rules(source: str | Path | Mapping[str, object]) -> Rules:
     >>> list(rules.sections), list(rules.notes)[:2]
     (['findings'], ['discharge', 'operative'])
     """
-    if isinstance(source, Mapping):
-        return Rules(**{name: _table(name, table, None) for name, table in source.items()})
-    tables = read_toml(source, "sections", "tables of names with regular expressions")
-    return Rules(**{name: _table(name, table, source) for name, table in tables.items()})
+    expected = "tables of names with regular expressions"
+    path = None if isinstance(source, Mapping) else source
+    tables = source if isinstance(source, Mapping) else read_toml(source, "sections", expected)
+    return Rules(**{name: _table(name, table, path) for name, table in tables.items()})
 
 
-def _table(name: str, table: object, path: str | Path | None) -> Mapping[str, str]:
-    if name not in _TABLES:
-        raise _error(f"found {name!r}, expected the tables {' and '.join(_TABLES)}", path)
+def _table(name: str, table: object, path: str | Path | None) -> dict[str, str]:
+    if name not in ("sections", "notes"):
+        raise _error(f"found {name!r}, expected the tables sections and notes", path)
     if not isinstance(table, Mapping):
         raise _error(f"{name} is {shown_value(table)}, expected a table of names with regular expressions", path)
     for key, expression in table.items():
@@ -134,7 +124,7 @@ def _table(name: str, table: object, path: str | Path | None) -> Mapping[str, st
         except (re.error, OverflowError, RecursionError) as error:
             message = f"{name}.{key}: {expression!r} is not a regular expression: {error}; in TOML, write it in '...'"
             raise _error(message, path) from None
-    return table
+    return dict(table)
 
 
 def _error(message: str, path: str | Path | None) -> DataError | UsageError:

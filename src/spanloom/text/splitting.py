@@ -178,8 +178,7 @@ class Characters:
     @cached_property
     def _changes(self) -> Offsets:
         inner: Offsets = self._inner
-        changes: Offsets = inner[self.classes[inner] != self.classes[inner - 1]]
-        return changes
+        return inner.compress(self.classes[inner] != self.classes[inner - 1])
 
     @cached_property
     def _words(self) -> Flags:

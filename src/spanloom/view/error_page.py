@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.evaluate import (
@@ -43,11 +42,7 @@ _STYLE = """\
 """
 
 
-class DrawnSide(NamedTuple):
-    """One side of a comparison: the documents and their tracks."""
-
-    documents: Sequence[Document]
-    tracks: list[list[Track]]
+Sides = Mapping[str, Sequence[Sequence[Track]]]  # title of a side -> tracks of each document
 
 
 def error_page(
@@ -100,7 +95,8 @@ def error_page(
     """
     predicted = pair(gold, predicted)
     names = type_names([*gold, *predicted])
-    sides = tuple(DrawnSide(side, [tracks(document, names) for document in side]) for side in (gold, predicted))
+    drawn = {"gold": gold, "predicted": predicted}
+    sides = {title: [tracks(document, names) for document in side] for title, side in drawn.items()}
     found = findings(gold, predicted)
     counts = Counter(finding.kind for finding in found)
     parts = [f"<header>\n<h1>{plain(title)}</h1>\n{report_table(report)}"]
@@ -111,7 +107,7 @@ def error_page(
     form, rules = chooser(kinds, names, _ORDERS)
     parts += ["<h2>Errors</h2>\n", legend([*gold, *predicted], names), _ABOVE, form]
     parts.append('<div id="errors" class="excerpts">\n')
-    parts += _errors(found, counts, sides, names)
+    parts += _errors(found, counts, gold, sides, names)
     parts.append("</div>\n</main>\n")
     style = excerpts.STYLE + error_tables.STYLE + _STYLE + rules
     return page(clean(title), "".join(parts), types=names, style=style)
@@ -139,12 +135,12 @@ def _plots(
 
 
 def _errors(
-    found: Sequence[Finding], counts: Counter[str], sides: tuple[DrawnSide, ...], names: Sequence[str]
+    found: Sequence[Finding], counts: Counter[str], gold: Sequence[Document], sides: Sides, names: Sequence[str]
 ) -> Iterator[str]:
     if not found:
         yield "<p>None.</p>\n"
-    words = with_sentences(sides[0].documents)
-    cuts = [blocks(document) for document in sides[0].documents]
+    words = with_sentences(gold)
+    cuts = [blocks(document) for document in gold]
     places, number_of = _places(found), {name: f"y{number}" for number, name in enumerate(names)}
     for kind in ERROR_KINDS:
         if not counts[kind]:
@@ -157,7 +153,8 @@ def _errors(
             yield f'<p class="faint {name}">The {MOST:,} most confident are shown.</p>\n'
         for number, finding in own[:MOST]:
             at = finding.document
-            yield _error(finding, sides, words[at], cuts[at], number_of, places[number])
+            drawn = {title: side[at] for title, side in sides.items()}
+            yield _error(finding, gold[at], drawn, words[at], cuts[at], number_of, places[number])
 
 
 def _places(found: Sequence[Finding]) -> list[str]:
@@ -185,17 +182,16 @@ def _confidence(finding: Finding) -> float | None:
 
 def _error(
     finding: Finding,
-    sides: tuple[DrawnSide, ...],
+    document: Document,
+    drawn: Mapping[str, Sequence[Track]],
     words: Document,
     cuts: Sequence[tuple[int, int]],
     number_of: Mapping[str, str],
     places: str,
 ) -> str:
-    document = sides[0].documents[finding.document]
     mentions = _mentions(finding)
     score = _confidence(finding)
     name = plain(document.id) if document.id else f"document {finding.document + 1:,}"
-    drawn = {title: side.tracks[finding.document] for title, side in zip(("gold", "predicted"), sides, strict=True)}
     classes = ["e", anchor(finding.kind), *sorted({number_of[mention.type] for mention in mentions})]
     certain = "" if score is None else f' data-score="{score:.6f}"'
     return (

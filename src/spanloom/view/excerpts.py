@@ -13,12 +13,12 @@ from html import escape
 from spanloom.document import Mention, Span
 from spanloom.evaluate import join_spans
 from spanloom.view.cells import shorten
-from spanloom.view.page import draw, listed
+from spanloom.view.page import TITLE, draw, listed
+from spanloom.view.page import plain as plain
 from spanloom.view.placement import Track
 from spanloom.view.svg import clean
 
 _REACH = 200  # characters of the sentence that are shown before and after a mention
-_LONG = 200
 NOTHING = '<p class="faint">nothing here</p>\n'  # in place of a side's list
 
 STYLE = """\
@@ -50,11 +50,6 @@ body:has(#order option:checked:not([value=""])) .excerpts > :not(.e) { display: 
 """What a page needs that has excerpts: articles of the class ``e`` in a box of the class ``excerpts``."""
 
 
-def plain(text: str) -> str:
-    """Return a user's text as HTML, shortened, without control characters."""
-    return escape(shorten(clean(text), _LONG))
-
-
 def chooser(kinds: Mapping[str, str], types: Sequence[str], orders: Mapping[str, str]) -> tuple[str, str]:
     """Return a form that filters and orders excerpts, and the rules of style by which it does, without a script.
 
@@ -63,7 +58,7 @@ def chooser(kinds: Mapping[str, str], types: Sequence[str], orders: Mapping[str,
         types: names; excerpts of type i have the class ``yi``.
         orders: order, see `order_places` -> what is shown for it; the empty one is that of the page.
     """
-    named = {f"y{number}": shorten(clean(name), _LONG) for number, name in enumerate(types)}
+    named = {f"y{number}": shorten(clean(name), TITLE) for number, name in enumerate(types)}
     form, rules = "", []
     for field, label, choices, selector, rule in (
         ("kind", "kind", {"": "all", **kinds}, ".excerpts > :not(.{})", "display: none"),
@@ -122,9 +117,9 @@ def both_sides(
     for side in (above, below):  # the current one is next to the text
         side.sort(key=lambda track: _key(text, track.mention) not in keys)
     focus = [i for i, track in enumerate((*below, *above)) if _key(text, track.mention) in keys]
-    drawing = draw(text, low, high, below, above=above, focus=focus)
+    html, _ = draw(text, low, high, below, above=above, focus=focus)
     lists = "".join(f"<div><h5>{title}</h5>\n{listed(text, side) or NOTHING}</div>\n" for title, side in near.items())
-    return f'{drawing.html}<div class="pair">\n{lists}</div>'
+    return f'{html}<div class="pair">\n{lists}</div>'
 
 
 def _window(text: str, mentions: Sequence[Mention], cuts: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -35,11 +35,7 @@ _STYLE = """
 """
 
 
-class _Pick(NamedTuple):
-    """A hyperedge that is drawn."""
-
-    token: int
-    edge: Hyperedge
+Pick = tuple[int, Hyperedge]  # a token, and a hyperedge that is drawn there
 
 
 class _Grid(NamedTuple):
@@ -112,7 +108,7 @@ def draw_hypergraph(
     return svg.render(root)
 
 
-def _picks(template: Template, words: Sequence[str], edges: Edges, leave_out: Collection[str]) -> list[_Pick]:
+def _picks(template: Template, words: Sequence[str], edges: Edges, leave_out: Collection[str]) -> list[Pick]:
     rows = np.asarray(edges)
     if rows.ndim != 2 or len(rows) != len(words):
         raise UsageError(f"edges have the shape {rows.shape}, expected ({len(words)}, D): one row for each word")
@@ -120,11 +116,11 @@ def _picks(template: Template, words: Sequence[str], edges: Edges, leave_out: Co
         raise UsageError(
             f"edges name number {rows.max()}, and the template has hyperedges 0 to {len(template.edges) - 1}"
         )
-    picks = [_Pick(token, template.edges[e]) for token, row in enumerate(rows.tolist()) for e in row if e >= 0]
-    return [pick for pick in picks if pick.edge.head not in leave_out]
+    picks = ((token, template.edges[e]) for token, row in enumerate(rows.tolist()) for e in row if e >= 0)
+    return [(token, edge) for token, edge in picks if edge.head not in leave_out]
 
 
-def _nodes(picks: Sequence[_Pick], length: int, leave_out: Collection[str]) -> list[tuple[int, str]]:
+def _nodes(picks: Sequence[Pick], length: int, leave_out: Collection[str]) -> list[tuple[int, str]]:
     """Return the nodes that choose or are reached, each once, from left to right."""
     found = {(token, edge.head): None for token, edge in picks}
     for token, edge in picks:
@@ -149,7 +145,7 @@ def _layout(template: Template, words: Sequence[str], used: Collection[str]) -> 
 def _draw_edge(
     root: Element,
     grid: _Grid,
-    pick: _Pick,
+    pick: Pick,
     words: Sequence[str],
     leave_out: Collection[str],
     leaf_roles: Collection[str],

@@ -21,7 +21,7 @@ from spanloom.view.svg import clean
 _LONGEST = 4_000  # characters of a paragraph that is not divided between two sentences
 _GAP = 80  # characters before a sentence in which a blank line is looked for
 _BLANK_LINE = re.compile(r"(?:\r\n|[\n\r])[ \t]*[\n\r\f]|\f")
-_TITLE = 200
+TITLE = 200  # cells of a title, and of names
 
 
 def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Sequence[str] | None = None) -> str:
@@ -52,7 +52,7 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
     """
     names = type_names(documents, types)
     count = sum(len(document.mentions) for document in documents)
-    parts = [f"<header>\n<h1>{_plain(title)}</h1>\n"]
+    parts = [f"<header>\n<h1>{plain(title)}</h1>\n"]
     parts.append(f'<p class="faint">{plural(len(documents), "document")}, {plural(count, "mention")}</p>\n')
     parts += [legend(documents, names), "</header>\n<main>\n", _contents(documents)]
     found = [tracks(document, names) for document in documents]
@@ -71,7 +71,7 @@ def legend(documents: Sequence[Document], names: Sequence[str]) -> str:
         return ""
     counts = Counter(mention.type for document in documents for mention in document.mentions)
     items = "".join(
-        f'<li><i class="k {kind_class(i)}"></i> <bdi>{_plain(name)}</bdi> '
+        f'<li><i class="k {kind_class(i)}"></i> <bdi>{plain(name)}</bdi> '
         f'<span class="faint">{counts[name]:,}</span></li>\n'
         for i, name in enumerate(names)
     )
@@ -81,12 +81,13 @@ def legend(documents: Sequence[Document], names: Sequence[str]) -> str:
     )
 
 
-def _plain(text: str) -> str:
-    return escape(shorten(clean(text), _TITLE))
+def plain(text: str) -> str:
+    """Return a user's text as HTML, shortened, without control characters."""
+    return escape(shorten(clean(text), TITLE))
 
 
 def _heading(number: int, document: Document) -> str:
-    return _plain(document.id) if document.id else f"Document {number}"
+    return plain(document.id) if document.id else f"Document {number}"
 
 
 def _contents(documents: Sequence[Document]) -> str:
@@ -103,10 +104,10 @@ def _contents(documents: Sequence[Document]) -> str:
 def _document(number: int, document: Document, found: Sequence[Track], labels: Mapping[str, str]) -> Iterator[str]:
     yield f'<section id="d{number}" class="s">\n<h2><bdi>{_heading(number, document)}</bdi></h2>\n'
     for low, high, reaching in _visible_paragraphs(document, found):
-        drawing = draw(document.text, low, high, reaching, labels=labels)
-        yield drawing.html
-        if drawing.left_out:
-            yield f'<p class="faint">{plural(drawing.left_out, "mention")} more than can be drawn: see the list.</p>\n'
+        html, left_out = draw(document.text, low, high, reaching, labels=labels)
+        yield html
+        if left_out:
+            yield f'<p class="faint">{plural(left_out, "mention")} more than can be drawn: see the list.</p>\n'
     yield f"{listed(document.text, found)}</section>\n"
 
 
@@ -160,18 +161,6 @@ MOST_BARS = 20_000  # of one paragraph, and some for each of its characters
 LABEL = 40  # cells of the label beside a bar
 
 
-class Drawing(NamedTuple):
-    """HTML paragraph of a part of a text.
-
-    Args:
-        html: the paragraph.
-        left_out: tracks without a place in it.
-    """
-
-    html: str
-    left_out: int
-
-
 def draw(
     text: str,
     start: int,
@@ -181,8 +170,8 @@ def draw(
     above: Sequence[Track] = (),
     focus: Collection[int] | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
-) -> Drawing:
-    """Draw the paragraph of characters ``start`` to ``end``.
+) -> tuple[str, int]:
+    """Draw the paragraph of characters ``start`` to ``end``; return it with the number of tracks without a place.
 
     Args:
         text: the text of the whole document.
@@ -197,8 +186,8 @@ def draw(
     >>> from spanloom.document import Document, Mention
     >>> from spanloom.view.placement import tracks
     >>> document = Document("chest pain", mentions=[Mention("problem", [(0, 10)])])
-    >>> drawing = draw(document.text, 0, 10, tracks(document, ["problem"]))
-    >>> drawing.html.count("<i "), drawing.left_out
+    >>> html, left_out = draw(document.text, 0, 10, tracks(document, ["problem"]))
+    >>> html.count("<i "), left_out
     (3, 0)
     """
     placed = [*_places(text, start, end, tracks, False), *_places(text, start, end, above, True)]
@@ -209,15 +198,15 @@ def draw(
     dimmed = frozenset() if focus is None else frozenset(range(len(shown))) - on
     bars = _Bars(text, start, shown, on, dimmed, labels, [0] * len(shown))
     words = list(pieces(text, start, end, [place.track for place in shown]))
-    parts = [piece for word in words for piece in word]
-    turned = iter(_turned(text, parts))
+    found = [text[piece.start : piece.end] for word in words for piece in word]
+    turned = iter([False] * len(found) if all(map(str.isascii, found)) else leftward(found)[1])
     body, high = [], False
     for word in words:
         body.append(_word(text, word, [next(turned) for _ in word], bars, high))
         high = bool(word[0].tracks)
     room = max((cells(place.name) for place in shown), default=0)
     style = f' style="--l:{room}"' if room else ""
-    return Drawing(f'<p class="t" dir="auto" lang=""{style}>{"".join(body)}</p>\n', len(placed) - len(shown))
+    return f'<p class="t" dir="auto" lang=""{style}>{"".join(body)}</p>\n', len(placed) - len(shown)
 
 
 def listed(text: str, mentions: Sequence[Track]) -> str:
@@ -376,12 +365,6 @@ def _text(text: str) -> str:
     if text.isprintable():
         return escape(text, quote=False)
     return escape("".join(char if char in "\t\n" else clean(char) for char in text), quote=False)
-
-
-def _turned(text: str, parts: Sequence[Piece]) -> list[bool]:
-    """Return whether each piece runs from right to left."""
-    found = [text[piece.start : piece.end] for piece in parts]
-    return [False] * len(found) if all(map(str.isascii, found)) else leftward(found)[1]
 
 
 # Pieces of text that a browser may put on different lines, and in which no mention begins or ends.

@@ -83,16 +83,12 @@ def left_out(count: int) -> str:
     return f"and {count:,} more mention{'' if count == 1 else 's'}"
 
 
-def _as_written(first: int, end: int) -> tuple[int, int]:
-    return first, end
-
-
 def place(
     line: DisplayLine,
     tracks: Sequence[Track],
     room: tuple[int, int],
     arrow: int,
-    extent: Callable[[int, int], tuple[int, int]] = _as_written,
+    extent: Callable[[int, int], tuple[int, int]] = lambda first, end: (first, end),
 ) -> list[Strip]:
     """Return the strips below one line; those more than 100 rows below it are left out.
 

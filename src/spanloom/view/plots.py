@@ -157,9 +157,7 @@ def _inline(drawing: str, name: str) -> str:
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<style.*?</style>", "", drawing, flags=re.S)
     prefix = name.split()[0]
-    drawing = re.sub(r'\bid="', f'id="{prefix}-', drawing)
-    drawing = re.sub(r'href="#', f'href="#{prefix}-', drawing)
-    drawing = re.sub(r"url\(#", f"url(#{prefix}-", drawing)
+    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{prefix}-", drawing)
     for color, value in _COLORS.items():
         drawing = drawing.replace(color, value)
     return drawing.replace("<svg ", f'<svg role="img" aria-label="{name}" ', 1)

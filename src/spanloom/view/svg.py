@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from spanloom.view.cells import cells, visible
+from spanloom.view.cells import cells, shorten, visible
 
 Element = ElementTree.Element
 
@@ -75,26 +75,10 @@ def clean(text: str) -> str:
 
 def word(parent: Element, text: str, x: float, y: float, **attributes: str) -> None:
     """Write a word at a place, shortened if it is very long."""
-    group = ElementTree.SubElement(parent, "g", attributes)
-    if shown(text) != text:
+    group, shown = ElementTree.SubElement(parent, "g", attributes), shorten(text, LONGEST)
+    if shown != text:
         write(group, "title", text)
-    write(group, "text", shown(text), x=number(x), y=number(y))
-
-
-def shown(text: str) -> str:
-    """Return the shown form of a word, shortened.
-
-    >>> shown("pain"), shown("a" * 40)
-    ('pain', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…')
-    """
-    if cells(text) <= LONGEST:
-        return text
-    room, size = LONGEST - 1, 0
-    for i, char in enumerate(text):
-        size += cells(char)
-        if size > room:
-            return text[:i] + "…"
-    return text
+    write(group, "text", shown, x=number(x), y=number(y))
 
 
 def width(text: str) -> float:
@@ -103,7 +87,7 @@ def width(text: str) -> float:
     >>> width("pain"), width("疼痛")
     (32.0, 32.0)
     """
-    return CELL * cells(shown(text))
+    return CELL * cells(shorten(text, LONGEST))
 
 
 def number(value: float) -> str:

@@ -61,7 +61,7 @@ def run(config: str | None, as_json: bool, **flags: Any) -> int | None:
     groups = GROUPS if options.groups is None else read_groups(options.groups)
     start, groups = ((), dict(groups)) if options.start == NOTHING else groups_of(options.start, groups)
     check_direction(options.direction, start)
-    reading = options.reader(log)
+    reading = Reading.of(options, log)
     corpus = _corpus(options, groups, reading, log)
     record = TrialRecord(options.output, _settings(options, corpus), corpus.cut.count, force=options.force)
     if len(record):
