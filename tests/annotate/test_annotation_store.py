@@ -38,6 +38,29 @@ def make(path: Path, *documents: Document) -> Store:
     return store
 
 
+def test_notes_on_mentions_are_exported_and_imported(tmp_path: Path) -> None:
+    with make(tmp_path / "a.store") as store:
+        store.append(1, "ann", "ann", "add", {"m:#": GAP | {"note": "which\nvalve?"}})
+        store.append(1, "ann", "ann", "add", {"m:#": PAIN})
+    losses = write(read(tmp_path / "a.store"), tmp_path / "brat", format="brat")
+    assert "#1\tAnnotatorNotes T1\twhich valve?" in (tmp_path / "brat/a.ann").read_text().splitlines()
+    assert losses.counts["meta fields"] == 2, "the annotator and what is annotated"
+    again = list(read(tmp_path / "brat"))
+    assert not write(again, tmp_path / "again", format="brat")
+    assert (tmp_path / "again/a.ann").read_bytes() == (tmp_path / "brat/a.ann").read_bytes()
+    write(read(tmp_path / "a.store"), tmp_path / "a.jsonl")
+    [document] = read(tmp_path / "a.jsonl")
+    for layer in ("ann", None):
+        given = document.copy(meta=document.meta | {"annotator": layer})
+        with make(tmp_path / f"{layer}.store", given) as store:
+            state = store.state(1, layer or "bea")
+            assert [one.get("note") for one in state.values.values()] == ["which\nvalve?", None]
+            [key] = [key for key, one in state.values.items() if "note" in one]
+            store.append(1, layer or "bea", "bea", "remove", {key: None})
+        [document_now] = read(tmp_path / f"{layer}.store", layer=layer or "bea")
+        assert "notes" not in document_now.meta and len(document_now.mentions) == 1
+
+
 def test_the_state_is_the_replay_of_all_actions(tmp_path: Path) -> None:
     with make(tmp_path / "a.store", Document(TEXT, "a", mentions=[Mention("drug", [(0, 3)])])) as store:
         store.append(1, "ann", "ann", "add", {"m:#": GAP})

@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -219,6 +219,34 @@ class Format(NamedTuple):
     def named(self, path: Path) -> bool:
         """Return whether a path ends in a suffix of this format, with ``.gz`` behind it where that may be."""
         return (bare(path) if self.packs else path).suffix.lower() in self.suffixes
+
+
+NOTES = "notes"
+"""The field of ``meta`` with notes on mentions, as the page of `spanloom annotate` exports them."""
+
+
+def notes_of(meta: Mapping[str, Any]) -> dict[str, str]:
+    """Return the notes on mentions in ``meta["notes"]``, by `place_of` of the mention; none if it holds anything else.
+
+    >>> notes_of({"notes": [{"type": "problem", "spans": [[0, 4], [9, 12]], "note": "unsure"}]})
+    {'problem|0-4;9-12': 'unsure'}
+    >>> notes_of({"notes": "seen twice"})
+    {}
+    """
+    given = meta.get(NOTES)
+    try:
+        return {place_of(one["type"], one["spans"]): str(one["note"]) for one in given or ()}
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
+def place_of(type: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a mention's type and spans as one text.
+
+    >>> place_of("problem", [(0, 3), (7, 9)])
+    'problem|0-3;7-9'
+    """
+    return f"{type}|{';'.join(f'{start}-{end}' for start, end in spans)}"
 
 
 def count_unwritten(

@@ -29,12 +29,15 @@ from spanloom.formats.attributes import from_texts, held, is_plain
 from spanloom.formats.base import (
     ATTRIBUTE_SCORES,
     CONCEPT_SCORES,
+    NOTES,
     TWICE,
     Beside,
     Losses,
     Scanned,
     count_mention,
     count_unwritten,
+    notes_of,
+    place_of,
     single,
     unwritable,
 )
@@ -149,7 +152,8 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
     lines = render(document, kept.get("ann", ""), losses, path)
-    count_unwritten(losses, document, "tokens", "sentences", "token columns", held=("brat",), inside=("ann", "bom"))
+    held = ("brat", NOTES) if notes_of(document.meta) else ("brat",)
+    count_unwritten(losses, document, "tokens", "sentences", "token columns", held=held, inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
 
@@ -165,7 +169,8 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
 #     A1   Negation T3                                   attribute: true
 #     A2   Certainty T3 high                             attribute: "high"; M lines are the same
 #
-# (with tabs between the fields). All other lines (R, E, ``*``, other notes, attributes of what is no mention) are kept
+# (with tabs between the fields). Notes of `spanloom annotate` are written as ``#3 AnnotatorNotes T3 text``. All other
+# lines (R, E, ``*``, other notes, attributes of what is no mention) are kept
 # unchanged. Several lines that give one attribute of a mention are one value, joined by ``|``.
 #
 # brat itself writes fragments in the order in which they were marked, and other tools leave a blank at the end of a
@@ -410,7 +415,12 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         if line.kind == "attribute":
             about.setdefault(line.refers[0], []).append(line)
     read = {name: _attributes(own) for name, own in about.items()}
-    statements = dict(one for name, mention in by_id.items() for one in _statements(name, mention, document.text))
+    notes = notes_of(document.meta)
+    statements = dict(
+        one
+        for name, mention in by_id.items()
+        for one in _statements(name, mention, document.text, notes.get(place_of(mention.type, mention.spans)))
+    )
     new = dict(statements)
     written: list[str] = []
     for line in lines:
@@ -452,7 +462,9 @@ def _line_end(raw: str) -> str:
 _Statement = tuple[str, str, object]
 
 
-def _statements(name: str, mention: Mention, text: str) -> Iterator[tuple[_Statement, tuple[str, str | None]]]:
+def _statements(
+    name: str, mention: Mention, text: str, note: str | None
+) -> Iterator[tuple[_Statement, tuple[str, str | None]]]:
     """Yield the content of the lines about a mention: identifier, kind and value; a letter, and the line behind it.
 
     A line that brat cannot hold is ``None``; that of the mention itself is whole, and without a letter.
@@ -469,6 +481,8 @@ def _statements(name: str, mention: Mention, text: str) -> Iterator[tuple[_State
     for one, value in mention.attributes.items():
         line = f"{one} {name}{'' if texts.get(one) == 'true' else f' {texts.get(one)}'}"
         yield (name, "attribute", (one, value)), ("A", line if one in texts else None)
+    if note is not None:
+        yield (name, "note", note), ("#", f"AnnotatorNotes {name}\t{' '.join(note.split())}")
 
 
 def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:

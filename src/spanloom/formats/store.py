@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple, Self
 from spanloom.document import Document
 from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, UsageError, clip, meant, one_line
-from spanloom.formats.base import Scanned
+from spanloom.formats.base import NOTES, Scanned, notes_of, place_of
 from spanloom.formats.record import from_record, to_record
 
 ADJUDICATED: Final = "adjudicated"
@@ -351,8 +351,14 @@ def digest(record: Mapping[str, Any]) -> str:
 
 def base_of(record: Mapping[str, Any], layer: str) -> dict[str, Any]:
     """Return the values before the first action: the mentions that were imported; none for adjudication."""
-    mentions = () if layer == ADJUDICATED else record.get("mentions", ())
-    return {f"m:b{number}": mention for number, mention in enumerate(mentions)}
+    return {} if layer == ADJUDICATED else {f"m:b{number}": one for number, one in enumerate(noted(record))}
+
+
+def noted(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the mentions of a record with the notes on them that its ``meta`` holds."""
+    notes = notes_of(record.get("meta", {}))
+    places = ((one, place_of(one["type"], one["spans"])) for one in record.get("mentions", ()))
+    return [{**one, "note": notes[place]} if place in notes else one for one, place in places]
 
 
 def rejection(type: str, spans: Any) -> str:
@@ -361,7 +367,7 @@ def rejection(type: str, spans: Any) -> str:
     >>> rejection("problem", [[0, 3], [7, 9]])
     'r:problem|0-3;7-9'
     """
-    return f"r:{type}|{';'.join(f'{start}-{end}' for start, end in spans)}"
+    return f"r:{place_of(type, spans)}"
 
 
 def document_of(record: dict[str, Any], state: State, layer: str = "") -> Document:
@@ -387,8 +393,10 @@ def document_of(record: dict[str, Any], state: State, layer: str = "") -> Docume
         meta["annotation"] = _annotation(state.values)
     elif not mentions:
         meta.setdefault("annotation", "unknown")
+    if notes_of(meta):  # they were on the mentions that were imported
+        del meta[NOTES]
     if notes:
-        meta["notes"] = notes
+        meta[NOTES] = notes
     if layer and state.version:
         meta["annotator"] = layer
     return from_record({**record, "mentions": mentions, "meta": meta})
