@@ -175,8 +175,8 @@ OPTION_GROUPS: Final = {
         "language_words state_features nonlocal_features dictionaries"
     ),
     "Vocabularies, concepts and attributes": (
-        "vocabulary vocabulary_columns link concepts document_concepts attributes language cues candidates evidence "
-        "gold_candidates own_memory"
+        "vocabulary vocabulary_columns link link_encoder concepts document_concepts attributes language cues "
+        "candidates evidence gold_candidates own_memory"
     ),
     "Training": (
         "optimizer l2 epochs iterations runs rate tune_penalty tune_bias rescore rescore_all method weight "

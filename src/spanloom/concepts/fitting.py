@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spanloom.concepts.forms import VocabularyForms
 from spanloom.concepts.report import ConceptReport
+from spanloom.concepts.similarity import NameVectors
 from spanloom.concepts.stage import (
     ConceptStage,
     Groups,
@@ -147,7 +148,8 @@ def _answer(vocabulary: Vocabulary, mention: Mention) -> tuple[int, ...] | None:
 
 def fit_concepts(
     train: Sequence[Document], dev: Sequence[Document] | None, vocabularies: Sequence[Vocabulary],
-    types: Mapping[str, int] | None = None, *, k: int = 10, seed: int = 0, run: Executor = SERIAL,
+    types: Mapping[str, int] | None = None, encoder: str | Path | None = None, *, k: int = 10, seed: int = 0,
+    run: Executor = SERIAL,
 ) -> tuple[ConceptStage, ConceptReport]:  # fmt: skip
     """Train the linking stage.
 
@@ -162,19 +164,22 @@ def fit_concepts(
             second lambda.
         vocabularies: that mentions are linked to.
         types: type -> number of its vocabulary; of each type the one that knows most of its concepts, when ``None``.
+        encoder: the folder of one that compares texts with names, see `NameVectors`.
         k: candidates by names, and by training mentions, at most so many each.
         seed: deals documents to folds.
         run: how pieces of the work are run; the result does not depend on it.
 
     Raises:
         DataError: no training mention has a concept of a vocabulary, or there are fewer documents than folds.
+        UsageError: the encoder cannot be used.
     """
     types = assigned(train, vocabularies) if types is None else types
     if len(train) < FOLDS:
         raise DataError(f"found {len(train)} training documents, expected at least {FOLDS} to learn to link")
+    vectors = [None] * len(vocabularies) if encoder is None else NameVectors.of(vocabularies, encoder)
     whole = [
-        VocabularyForms(vocabulary, Memory.build(train, vocabulary, _own(types, number)), k)
-        for number, vocabulary in enumerate(vocabularies)
+        VocabularyForms(vocabulary, Memory.build(train, vocabulary, _own(types, number)), k, vectors=own)
+        for number, (vocabulary, own) in enumerate(zip(vocabularies, vectors, strict=True))
     ]
     fold = deal(len(train), FOLDS, seed)
     parts = []

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from spanloom.concepts.similarity import NameVectors
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hashing import Int64, UInt64, hash_text, hashes
 from spanloom.sparse import gathered, row_offsets
@@ -34,6 +35,8 @@ NUMBERS: Final = (
     "name_first", "memory_first", "several", "support", "related",
 )  # fmt: skip
 """The numbers of each candidate; the last two depend on the document and are 0 in a form."""
+BY_ENCODER: Final = ("similarity", "similarity_rank")
+"""More numbers, where names have vectors: how near the nearest name is, and the inverse of the rank by that."""
 TEMPLATES: Final = (
     "type|names_rank", "type|memory_rank", "type|names_rank|memory_rank", "type|source", "source", "type|share",
     "share|names_rank", "prior", "type|prefix", "prefix|gap", "digits", "type|digits", "lost|more", "last|lost",
@@ -135,12 +138,14 @@ class VocabularyForms:
         memory: of training mentions.
         k: candidates by names, and by the memory, at most so many each.
         finder: of the vocabulary's names, if there is one already.
+        vectors: of the vocabulary's names, if candidates are compared by an encoder.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, memory: Memory, k: int = 10, finder: CandidateFinder | None = None
-    ) -> None:
-        self.vocabulary, self.k = vocabulary, k
+        self, vocabulary: Vocabulary, memory: Memory, k: int = 10, finder: CandidateFinder | None = None,
+        vectors: NameVectors | None = None,
+    ) -> None:  # fmt: skip
+        self.vocabulary, self.k, self.vectors = vocabulary, k, vectors
         self.parents = Parents(vocabulary)
         self.finder = CandidateFinder(vocabulary, None, k=k) if finder is None else finder
         self._first = np.append(0, vocabulary.name_ends[:-1])
@@ -244,7 +249,8 @@ class VocabularyForms:
             single.concept, len(self.vocabulary) + np.array([row[1] for row in several], np.int64), np.full(size, NIL),
         ])  # fmt: skip
         order = np.argsort(form, kind="stable")
-        numbers, values = np.zeros((len(form), len(NUMBERS))), np.zeros((len(_VALUES), len(form)), np.uint64)
+        numbers = np.zeros((len(form), len(NUMBERS) + (len(BY_ENCODER) if self.vectors else 0)))
+        values = np.zeros((len(_VALUES), len(form)), np.uint64)
         own, sets_at, nil = slice(0, count), slice(count, count + more), slice(count + more, None)
         share, likely = (np.array([row[place] for row in several]) for place in (2, 3))
         folded, compared = self._compared(forms, single)
@@ -254,6 +260,11 @@ class VocabularyForms:
         numbers[own, 11:13] = np.stack([single.names_rank == 1, single.memory_rank == 1], 1)
         numbers[sets_at, 13], numbers[sets_at, 3], numbers[sets_at, 1] = 1.0, share, likely
         numbers[nil, 0] = 1.0
+        if self.vectors is not None:
+            texts, members = [one.expanded or one.text for one in forms], [sets[row[1]] for row in several]
+            numbers[: count + more, len(NUMBERS) :] = _by_encoder(
+                self.vectors, texts, single, form[sets_at], members, self.vocabulary.name_ends
+            )
 
         def put(name: str, rows: slice, column: NDArray[np.generic]) -> None:
             values[_AT[name], rows] = column.astype(np.uint64)
@@ -347,6 +358,31 @@ def _best(single: _Single, forms: int) -> list[tuple[int, float]]:
     found, best = [(NIL, 0.0)] * forms, single.take(_best_rows(single))
     for form, concept, likely in zip(best.form.tolist(), best.concept.tolist(), best.likely.tolist(), strict=True):
         found[form] = concept, likely
+    return found
+
+
+def _by_encoder(
+    vectors: NameVectors, texts: Sequence[str], single: _Single, form: Int64, members: Sequence[tuple[int, ...]],
+    ends: Int64,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return (S + R, 2) `BY_ENCODER` of single concepts, and of R sets: the mean similarity of their concepts.
+
+    Args:
+        vectors: of names.
+        texts: of the forms.
+        single: S concepts of them.
+        form: (R,) the form of each set.
+        members: R, the concepts of each set.
+        ends: (V,) where the names of each concept end.
+    """
+    count, lengths = len(single.form), np.array([len(one) for one in members], np.int64)
+    owners, concepts = np.repeat(form, lengths), np.fromiter(chain.from_iterable(members), np.int64)
+    near = vectors.similarities(texts, np.append(single.form, owners), np.append(single.concept, concepts), ends)
+    rank = np.empty(count)
+    rank[np.lexsort((-near[:count], single.form))] = np.arange(count) - np.searchsorted(single.form, single.form) + 1
+    found = np.zeros((count + len(members), len(BY_ENCODER)))
+    found[:count] = np.stack([near[:count], 1 / rank], 1)
+    found[count:, 0] = np.bincount(np.repeat(np.arange(len(members)), lengths), near[count:], len(members)) / lengths
     return found
 
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, FormTable, Parents, VocabularyForms
+from spanloom.concepts.forms import BY_ENCODER, NIL, NUMBERS, TEMPLATES, Form, FormTable, Parents, VocabularyForms
+from spanloom.concepts.similarity import NameVectors
 from spanloom.document import Document
 from spanloom.document.span import found_mention
 from spanloom.errors import ModelError
@@ -21,9 +22,10 @@ from spanloom.hashing import Int64, UInt64
 from spanloom.hypergraph import Floats, Singles
 from spanloom.learn.lbfgs import minimize
 from spanloom.learn.platt import IDENTITY, Platt
-from spanloom.modelfile import Described, ModelPart
+from spanloom.modelfile import Array, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Part, Weights, role_gradient, role_scores, transpose
+from spanloom.scoring import encoder as encoders
 from spanloom.scoring.explanation import Candidate
 from spanloom.sparse import gathered
 from spanloom.text.abbreviations import abbreviations, expand
@@ -156,7 +158,8 @@ class ConceptStage:
     It finds concepts whose names resemble the text of a mention, with gaps closed and abbreviations written out, those
     that training mentions with such a text had, sets of concepts for phrases such as *breast and ovarian cancer*, or no
     concept. A log-linear model over the candidates gives each a probability. It cannot find a concept whose names have
-    nothing in common with the text, unless training mentions have.
+    nothing in common with the text, unless training mentions have. An encoder, if there is one, compares texts with
+    names, but finds no candidates.
 
     Args:
         vocabularies: that mentions are linked to.
@@ -242,12 +245,13 @@ class ConceptStage:
             "types": {kind: f"vocabulary {number + 1}" for kind, number in self.types.items()},
             "vocabularies": [one.vocabulary.counts() for one in self.vocabularies],
             "features": len(self.ranker.index),
-        }
+        } | ({} if (vectors := self.vocabularies[0].vectors) is None else {"similarity": vectors.encoder.describe()})
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, with the vocabularies."""
         values = _Described(
-            types=dict(self.types), k=self.vocabularies[0].k, scaling=self.scaling, numbers=list(NUMBERS),
+            types=dict(self.types), k=self.vocabularies[0].k, scaling=self.scaling,
+            numbers=[*NUMBERS, *BY_ENCODER][: len(self.ranker.dense)],
             templates=list(TEMPLATES), document_scaling=self.document_scaling,
         )  # fmt: skip
         parts: dict[str, ModelPart | None] = {"index": self.ranker.index.to_part()}
@@ -255,7 +259,12 @@ class ConceptStage:
             parts[f"vocabulary{number}"] = one.vocabulary.to_part()
             parts[f"finder{number}"] = ModelPart(arrays=one.finder.arrays())
             parts[f"memory{number}"] = ModelPart(arrays=one.memory.arrays())
-        return values.part({"sparse": self.ranker.sparse, "dense": self.ranker.dense}, parts)
+        arrays: dict[str, Array] = {"sparse": self.ranker.sparse, "dense": self.ranker.dense}
+        for number, one in enumerate(self.vocabularies):
+            if one.vectors is not None:
+                arrays[f"names{number}"] = one.vectors.names
+                parts["encoder"] = one.vectors.encoder.to_part()
+        return values.part(arrays, parts)
 
     @classmethod
     def from_part(cls, part: ModelPart) -> ConceptStage:
@@ -265,7 +274,8 @@ class ConceptStage:
             ModelError: it is damaged, or its features are those of another version.
         """
         values = part.read(_Described)
-        if values.numbers != list(NUMBERS) or values.templates != list(TEMPLATES):
+        encoder = encoders.FrozenEncoder.from_part(part.part("encoder")) if "encoder" in part.parts else None
+        if values.numbers != [*NUMBERS, *(BY_ENCODER if encoder else ())] or values.templates != list(TEMPLATES):
             raise ModelError(
                 "the linking stage has features of another version of Spanloom; train the model again, or use the "
                 "version that made it"
@@ -276,14 +286,18 @@ class ConceptStage:
             vocabulary = Vocabulary.from_part(part.part(f"vocabulary{number}"))
             finder = CandidateFinder.from_arrays(vocabulary, part.part(f"finder{number}").arrays, k=values.k)
             memory = Memory.from_arrays(part.part(f"memory{number}").arrays, len(vocabulary))
-            vocabularies.append(VocabularyForms(vocabulary, memory, values.k, finder))
+            vectors = None
+            if encoder is not None:
+                own = part.array(f"names{number}", np.int8, len(vocabulary.names), encoder.size)
+                vectors = NameVectors(encoder, own)
+            vocabularies.append(VocabularyForms(vocabulary, memory, values.k, finder, vectors))
         if not vocabularies or not all(0 <= number < len(vocabularies) for number in values.types.values()):
             raise ModelError(
                 f"types of the linking stage name vocabularies beyond the {len(vocabularies)} that there are"
             )
         index = FeatureIndex.from_part(part.part("index"))
         ranker = Ranker(
-            index, part.array("sparse", np.float32, len(index)), part.array("dense", np.float32, len(NUMBERS))
+            index, part.array("sparse", np.float32, len(index)), part.array("dense", np.float32, len(values.numbers))
         )
         return cls(tuple(vocabularies), values.types, ranker, values.scaling, values.document_scaling)
 
@@ -397,7 +411,7 @@ class Ranker:
             made = conjunctions((template,))
             values = np.ascontiguousarray(groups.values[[names[name] for name in made.names]])
             columns.append(self.index.weighed(made, values, self.sparse)[:, None].astype(np.float64))
-        return (*NUMBERS, *TEMPLATES), np.concatenate(columns, 1)
+        return (*[*NUMBERS, *BY_ENCODER][: len(self.dense)], *TEMPLATES), np.concatenate(columns, 1)
 
 
 def log_shares(scores: Floats, ptr: Int64) -> Floats:

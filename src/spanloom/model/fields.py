@@ -232,6 +232,13 @@ LINK = Parameter(
     several=True,
     toml=str | list[str],
 )
+LINK_ENCODER = Parameter(
+    "An encoder's folder: compares mentions with names of the vocabularies.",
+    "the folder of an encoder in Hugging Face's form, which is not trained: the similarity of a mention to the nearest "
+    "name of each candidate is then one of the numbers that choose a concept (see `spanloom.concepts.similarity`). It "
+    "reads all names once, and is kept in the model with their vectors of 8 bits. ``None`` for none.",
+    metavar="FOLDER",
+)
 VOCABULARY_COLUMNS = Parameter(
     "Columns of that vocabulary, such as id=cui,name=str.",
     "which columns of that vocabulary hold what, as ``id=cui,name=str,category=type``; see `read_vocabulary`. ``None`` "

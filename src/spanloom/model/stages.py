@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from pkgutil import resolve_name
 from string import digits
 from types import MappingProxyType
@@ -115,22 +116,27 @@ class Linked(NamedTuple):
     Args:
         vocabularies: to link to.
         types: type of mentions -> number of its vocabulary.
+        encoder: the folder of one that compares mentions with names.
     """
 
     vocabularies: Sequence[Vocabulary]
     types: Mapping[str, int]
+    encoder: str | Path | None = None
 
     @classmethod
-    def of(cls, link: Any, documents: Sequence[Document]) -> Linked | None:
+    def of(cls, link: Any, documents: Sequence[Document], encoder: str | Path | None = None) -> Linked | None:
         """Return the vocabularies of the parameter ``link``, and those of the types of training mentions.
 
         Raises:
             DataError: a vocabulary cannot be read, or no training mention has a concept of any.
+            UsageError: there is an encoder without a vocabulary.
         """
         if link is None:
+            if encoder is not None:
+                raise UsageError("link_encoder compares mentions with the names of a vocabulary; give link, too")
             return None
         vocabularies = resolve_name("spanloom.concepts.fitting:linked_vocabularies")(link)
-        return cls(vocabularies, resolve_name("spanloom.concepts.fitting:assigned")(documents, vocabularies))
+        return cls(vocabularies, resolve_name("spanloom.concepts.fitting:assigned")(documents, vocabularies), encoder)
 
 
 def learn_stages(

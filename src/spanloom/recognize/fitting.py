@@ -63,7 +63,7 @@ def fit_prepared(
         work: the folder that training data are in, where they are not in memory.
     """
     run = threads(estimator.n_jobs)
-    linked = Linked.of(estimator.link, ready.known.documents)
+    linked = Linked.of(estimator.link, ready.known.documents, estimator.link_encoder)
     if estimator.structure == AUTO:
         confirming = ready.unseen if ready.fold is None else Batch.of([])
         estimator._picked = choose_structure(ready.known, confirming, ready.types, estimator.components)

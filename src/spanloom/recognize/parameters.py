@@ -30,6 +30,7 @@ from spanloom.model.fields import (
     JOBS,
     L2,
     LINK,
+    LINK_ENCODER,
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
@@ -170,6 +171,7 @@ class _OfRecognizers:
     vocabulary: str | Path | None = VOCABULARY(None)
     vocabulary_columns: str | None = VOCABULARY_COLUMNS(None)
     link: str | Path | Vocabulary | Sequence[str | Path | Vocabulary] | None = LINK(None)
+    link_encoder: str | Path | None = LINK_ENCODER(None)
     vectors: str | Path | None = VECTORS(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)

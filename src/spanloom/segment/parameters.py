@@ -14,6 +14,7 @@ from spanloom.model.fields import (
     ITERATIONS,
     L2,
     LINK,
+    LINK_ENCODER,
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
@@ -115,6 +116,7 @@ class _OfSegmenters:
     rescore_all: bool = RESCORE_ALL(False)
     passes: Passes = PASSES("one")
     link: str | Path | Vocabulary | Sequence[str | Path | Vocabulary] | None = LINK(None)
+    link_encoder: str | Path | None = LINK_ENCODER(None)
     attributes: Attributes = ATTRIBUTES("auto")
     types: Sequence[str] | None = TYPES(None)
 

@@ -86,7 +86,7 @@ def prepared(
         work.identify(estimator)
         spooled, types, _ = spooled_training(documents, work, with_words)
         train = spooled.documents
-    count, linked = len(train), Linked.of(estimator.link, train)
+    count, linked = len(train), Linked.of(estimator.link, train, estimator.link_encoder)
     constraints = constraints_of(types, estimator.single_word, estimator.constraints)
     if given is None:
         train, given = hold_out(train, seed, sentences_of) if work is None else work.hold_out(train, seed)
