@@ -51,7 +51,7 @@ class NameVectors:
             UsageError: see `spanloom.scoring.encoder.folder.open_encoder`.
         """
         some = [name for one in vocabularies for name in one.names[:_AT_ONCE]]
-        opened = encoders.FrozenEncoder.open(folder, _read(some))
+        opened = encoders.FrozenEncoder.open(folder, _read(some), "mean")
         return [cls(opened, np.rint(_UNIT * vectors(opened, one.names)).astype(np.int8)) for one in vocabularies]
 
     def similarities(self, texts: Sequence[str], owners: Int64, concepts: Int64, ends: Int64) -> NDArray[np.float64]:

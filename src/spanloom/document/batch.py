@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pkgutil import resolve_name
-from typing import NamedTuple, overload
+from string import ascii_letters, digits
+from typing import Final, NamedTuple, overload
 
 import numpy as np
 
@@ -241,6 +242,10 @@ def column_of(document: Document, name: str, size: int) -> list[str]:
     return own
 
 
+_OF_WORDS: Final = (ascii_letters + digits).encode() + bytes(range(0xC2, 0xE0))
+"""Letters and digits of ASCII in UTF-8, and the first bytes of characters of two bytes."""
+
+
 def batches(
     documents: Iterable[Document], tokens: int, ready: Callable[[list[Document]], list[Document]] = list
 ) -> Iterator[list[Document]]:
@@ -249,8 +254,15 @@ def batches(
 
 
 def _expected_tokens(document: Document) -> int:
-    """Return the number of tokens; of a document that is not tokenized, of five bytes of UTF-8 each."""
-    return len(document.text.encode("utf-8", "replace")) // 5 + 1 if document.tokens is None else len(document.tokens)
+    """Return the number of tokens; of a document that is not tokenized, an estimate.
+
+    Each character counts that is no ASCII letter or digit and not of an alphabet whose letters have two bytes in
+    UTF-8: an ideograph has three bytes, of which two are more than a character.
+    """
+    if document.tokens is not None:
+        return len(document.tokens)
+    data = document.text.encode("utf-8", "replace")
+    return len(data.translate(None, _OF_WORDS)) - (len(data) - len(document.text)) + 1
 
 
 def _ranges(bounds: Offsets, rows: Sequence[int]) -> Offsets:
@@ -265,10 +277,11 @@ def _stack(arrays: Sequence[Offsets | None]) -> tuple[Offsets, Offsets]:
 
 
 def _refuse(documents: Sequence[Document]) -> None:
-    """Raise a `DataError` for the first document whose tokens or sentences are invalid."""
-    find_errors = resolve_name("spanloom.document.validate:find_errors")
-    for document in documents:
-        for problem in find_errors(document):
-            if problem.place.startswith(("tokens", "sentences")):
-                found = problem.to_error().message
-                raise DataError(f"document {clip(document.id)}: {found}; run `spanloom validate`")
+    """Raise a `DataError` for the first document whose tokens or sentences are invalid, so that it fails alone, too."""
+    if len(documents) > 1:
+        for document in documents:
+            Batch.of([document])
+    for problem in resolve_name("spanloom.document.validate:find_errors")(documents[0]):
+        if problem.place.startswith(("tokens", "sentences")):
+            found = problem.to_error().message
+            raise DataError(f"document {clip(documents[0].id)}: {found}; run `spanloom validate`")

@@ -64,7 +64,7 @@ from spanloom.text.splitting import Splitter, SplittingStream
 if TYPE_CHECKING:
     from spanloom.model.work import Work
 
-BATCH_TOKENS = 80_000  # predicted at once
+BATCH_TOKENS = 60_000  # predicted at once
 
 
 class _Described(Estimated):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -48,13 +48,18 @@ class FrozenEncoder:
     scorer: EncoderScorer
 
     @classmethod
-    def open(cls, path: str | Path, batch: Batch) -> FrozenEncoder:
-        """Open the folder of an encoder; what is usual is taken from the first documents of a batch.
+    def open(cls, path: str | Path, batch: Batch, pooling: Literal["first", "mean"] = "first") -> FrozenEncoder:
+        """Open the folder of an encoder.
+
+        Args:
+            path: of the folder.
+            batch: whose first documents show what is usual.
+            pooling: the sub-words that make a token's vector.
 
         Raises:
             UsageError: see `spanloom.scoring.encoder.folder.open_encoder`.
         """
-        settings = EncoderSettings(window=256, precision="float32", adapters=0)
+        settings = EncoderSettings(pooling=pooling, window=256, precision="float32", adapters=0)
         opened = EncoderScorer.open(str(path), _Numbers.of(1), 1, settings, 0, "cpu")
         width = opened.network.head.in_features
         opened.network.head = _layer(np.zeros(width), 1.0)
