@@ -228,7 +228,7 @@ def test_parameters_are_those_of_the_constructor(cascade):
     assert copy.get_params() == cascade.get_params()
     assert not hasattr(copy, "model_")
     own = {"structure", "components", "longest", "counting", "reading", "headless", "rescore", "rescore_all", "overlap"}
-    own |= {"with_features", "annotation", "density", "hash_bits"}
+    own |= {"with_features", "annotation", "density", "hash_bits", "link_encoder"}
     shared = set(Recognizer().get_params()) - own
     assert set(copy.get_params()) - {"order"} == shared
     defaults = Recognizer().get_params() | {"passes": "auto"}  # chains have no second stage, which looks elsewhere, too
