@@ -2,10 +2,10 @@
 
     python benchmarks/annotate_latency.py [--actions 1000] [--copies 10]
 
-It needs no corpora. The bundled notes, several times, are imported; half of them are finished with their mentions, so
-that the process of ``--learn`` trains. One client then marks mentions at the pace of a quick annotator over one
-connection, as a browser does: first while nothing is learned, then only while a model is trained. An answer comes when
-the action is on the disk. The client runs on the same cores.
+It needs no corpora. The bundled notes, several times, are imported; half of them are finished with their mentions, some
+at a time, so that the process of ``--learn`` trains. One client then marks mentions at the pace of a quick annotator
+over one connection, as a browser does: first while nothing is learned, then only while a model is trained. An answer
+comes when the action is on the disk. The client runs on the same cores.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from spanloom.formats.store import Store
 
 MOST = 50.0  # milliseconds
 PAUSE = 0.05  # seconds between two actions
+TOGETHER = 20  # documents that are finished at once
 
 
 class Client:
@@ -95,15 +97,21 @@ def prepared(path: Path, copies: int, seed: int) -> tuple[list[int], list[tuple[
     return list(range(half + 1, len(documents) + 1)), finished
 
 
-def marked(client: Client, numbers: Iterator[int], count: int, *, training: bool) -> list[float]:
-    """Mark words; return the milliseconds of each action, while a model is trained or while none is."""
+def marked(client: Client, numbers: Iterator[int], count: int, finished: Iterator[Any] | None = None) -> list[float]:
+    """Mark words; return the milliseconds of each action.
+
+    With ``finished`` only those while a model is trained count; some of these documents are finished whenever none is.
+    """
     found: list[float] = []
+    training = finished is not None
     while len(found) < count:
         number = next(numbers)
         document = client.ask(f"document?number={number}&layer=ann")
         version, tokens = document["version"], document["tokens"][:20]
-        if (client.ask("learning")["state"] == "training") != training:
-            time.sleep(PAUSE)
+        if finished is not None and client.ask("learning")["state"] != "training":
+            for other, changes in islice(finished, TOGETHER):
+                now = client.act(other, 0, "add", changes)[1] if changes else 0
+                client.act(other, now, "finish", {"d": "finished"})
         own = []
         for start, end in tokens:
             value = {"type": "drug", "spans": [[start, end]]}
@@ -131,12 +139,9 @@ def main() -> None:
         numbers = iter(free)
         with running(store, Path(temporary) / "learned") as client:
             client.ask("store?layer=ann")  # starts the process that learns
-            quiet = marked(client, numbers, chosen.actions, training=False)
+            quiet = marked(client, numbers, chosen.actions)
             say(f"without training: p99 {np.percentile(quiet, 99):.1f} ms")
-            for number, changes in finished:
-                version = client.act(number, 0, "add", changes)[1] if changes else 0
-                client.act(number, version, "finish", {"d": "finished"})
-            busy = marked(client, numbers, chosen.actions, training=True)
+            busy = marked(client, numbers, chosen.actions, iter(finished))
             loads["during"] = os.getloadavg()[0]
             curve = client.ask("learning")["curve"]
     rows = [

@@ -525,6 +525,7 @@ function conceptsOf(mention) {
   if (state.store.concepts) {
     input.addEventListener("input", () => {
       clearTimeout(waiting);
+      found().replaceChildren(); // Enter takes the first of what is shown, which must not be of an earlier text
       waiting = setTimeout(search, SEARCH_PAUSE);
     });
     input.addEventListener("focus", search, { once: true });
