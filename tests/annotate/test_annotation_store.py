@@ -61,6 +61,22 @@ def test_notes_on_mentions_are_exported_and_imported(tmp_path: Path) -> None:
         assert "notes" not in document_now.meta and len(document_now.mentions) == 1
 
 
+def test_notes_that_are_on_no_mention_stay(tmp_path: Path) -> None:
+    other = {"type": "problem", "spans": [[0, 3]], "note": "missing?"}
+    for number, notes in enumerate(("seen twice", [other])):
+        for annotator in (None, "ann"):
+            folder = tmp_path / f"{number}{annotator}"
+            folder.mkdir()
+            given = Document(TEXT, "a", mentions=[Mention("drug", [(4, 8)])], meta={"notes": notes})
+            given.meta |= {"annotator": annotator} if annotator else {}
+            with make(folder / "a.store", given):
+                pass
+            [document] = read(folder / "a.store")
+            assert document.meta["notes"] == notes and len(document.mentions) == 1
+            losses = write([document], folder / "brat", format="brat")
+            assert losses.counts["meta fields"] >= 1
+
+
 def test_the_state_is_the_replay_of_all_actions(tmp_path: Path) -> None:
     with make(tmp_path / "a.store", Document(TEXT, "a", mentions=[Mention("drug", [(0, 3)])])) as store:
         store.append(1, "ann", "ann", "add", {"m:#": GAP})

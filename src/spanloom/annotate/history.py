@@ -21,9 +21,8 @@ from spanloom.document.annotators import annotator_of
 from spanloom.errors import DataError, clip
 from spanloom.files.output import Sink
 from spanloom.formats import to_record
-from spanloom.formats.base import NOTES
 from spanloom.formats.csv_rows import guarded
-from spanloom.formats.store import State, Store, base_of, digest, document_of, noted
+from spanloom.formats.store import State, Store, base_of, digest, document_of, meta_without_noted, noted
 from spanloom.text import prepare
 
 _COLUMNS: Final = ("number", "time", "author", "layer", "document", "kind", "key", "what", "type", "spans", "text")
@@ -193,9 +192,10 @@ def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, 
             if (document.id, annotator) in seen:
                 raise DataError(f"two documents have the id {clip(document.id)}; give each an id of its own")
             seen.add((document.id, annotator))
-            mentions = noted(to_record(document))
+            record = to_record(document)
+            mentions = noted(record)
             if annotator is not None:
-                meta = {name: value for name, value in document.meta.items() if name not in ("annotator", NOTES)}
+                meta = {name: value for name, value in meta_without_noted(record).items() if name != "annotator"}
                 document = document.copy(mentions=[], meta=meta)
             if document.id in known:
                 if digest(to_record(document)) != digests[document.id] and document.id not in changed:

@@ -152,7 +152,8 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
     lines = render(document, kept.get("ann", ""), losses, path)
-    held = ("brat", NOTES) if notes_of(document.meta) else ("brat",)
+    notes, places = notes_of(document.meta), {place_of(one.type, one.spans) for one in document.mentions}
+    held = ("brat", NOTES) if notes and places.issuperset(notes) else ("brat",)
     count_unwritten(losses, document, "tokens", "sentences", "token columns", held=held, inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines

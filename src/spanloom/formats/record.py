@@ -136,7 +136,8 @@ def record_lines(found: MentionArrays) -> str:
     mentions = [
         f'{{"type":{types[kind]},"spans":{spans},{head}"score":{score!r}}}' for kind, spans, head, score in parts
     ]
-    tokens, sentences = (_texts_of_all([getattr(one, name) for one in documents]) for name in ("tokens", "sentences"))
+    every = ([getattr(one, name) for one in documents] for name in ("tokens", "sentences"))
+    tokens, sentences = (_pairs_texts(np.concatenate(own), np.cumsum([0, *map(len, own)])) for own in every)
     bounds = pairwise(found.ptr.tolist())
     own = (f"[{','.join(mentions[first:end])}]" for first, end in bounds)
     meta = (one.meta and other_meta(one) for one in documents)
@@ -170,10 +171,6 @@ def _pairs_text(pairs: Offsets | None) -> str | None:
     if pairs is None or len(pairs) > _FEW:
         return None if pairs is None else _pairs_texts(pairs, np.array([0, len(pairs)]))[0]
     return str(pairs.tolist()).replace(" ", "")
-
-
-def _texts_of_all(pairs: list[Offsets]) -> list[str]:
-    return _pairs_texts(np.concatenate(pairs), np.cumsum([0, *map(len, pairs)]))
 
 
 def _pairs_texts(pairs: Offsets, ptr: NDArray[np.int64]) -> list[str]:

@@ -361,6 +361,17 @@ def noted(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**one, "note": notes[place]} if place in notes else one for one, place in places]
 
 
+def meta_without_noted(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ``meta`` of a record without the notes that `noted` gives; notes on other places stay."""
+    meta = dict(record.get("meta", {}))
+    if notes_of(meta):
+        held = {place_of(one["type"], one["spans"]) for one in record.get("mentions", ())}
+        meta[NOTES] = [one for one in meta[NOTES] if place_of(one["type"], one["spans"]) not in held]
+        if not meta[NOTES]:
+            del meta[NOTES]
+    return meta
+
+
 def rejection(type: str, spans: Any) -> str:
     """Return the key of a suggestion that was rejected.
 
@@ -388,15 +399,13 @@ def document_of(record: dict[str, Any], state: State, layer: str = "") -> Docume
             if value.get("note"):
                 notes.append({"type": value["type"], "spans": value["spans"], "note": value["note"]})
     mentions.sort(key=lambda one: (one["spans"][0][0], -one["spans"][-1][1], one["type"], one["spans"]))
-    meta = dict(record.get("meta", {}))
+    meta = meta_without_noted(record)
     if state.version:
         meta["annotation"] = _annotation(state.values)
     elif not mentions:
         meta.setdefault("annotation", "unknown")
-    if notes_of(meta):  # they were on the mentions that were imported
-        del meta[NOTES]
     if notes:
-        meta[NOTES] = notes
+        meta[NOTES] = [*notes, *(meta[NOTES] if notes_of(meta) else ())]
     if layer and state.version:
         meta["annotator"] = layer
     return from_record({**record, "mentions": mentions, "meta": meta})
