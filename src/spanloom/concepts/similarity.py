@@ -15,7 +15,7 @@ from spanloom.hashing import Int64
 from spanloom.hypergraph import Singles
 from spanloom.scoring import encoder as encoders
 from spanloom.sparse import gathered
-from spanloom.text import prepare
+from spanloom.text import prepare_all
 from spanloom.vocabulary.store import Vocabulary
 
 if TYPE_CHECKING:  # PyTorch is loaded when an encoder is
@@ -75,7 +75,7 @@ class NameVectors:
 
 
 def _read(texts: Sequence[str]) -> Batch:
-    return Batch.of([prepare(Document(text)) for text in texts])
+    return Batch.of(prepare_all([Document(text) for text in texts]))
 
 
 def vectors(encoder: FrozenEncoder, texts: Sequence[str]) -> Singles:

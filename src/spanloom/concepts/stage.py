@@ -251,7 +251,7 @@ class ConceptStage:
         """Return it as a part of a model file, with the vocabularies."""
         values = _Described(
             types=dict(self.types), k=self.vocabularies[0].k, scaling=self.scaling,
-            numbers=[*NUMBERS, *BY_ENCODER][: len(self.ranker.dense)],
+            numbers=list(self.ranker.numbers),
             templates=list(TEMPLATES), document_scaling=self.document_scaling,
         )  # fmt: skip
         parts: dict[str, ModelPart | None] = {"index": self.ranker.index.to_part()}
@@ -396,6 +396,11 @@ class Ranker:
     sparse: Singles
     dense: Singles
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the numbers of a candidate."""
+        return (*NUMBERS, *BY_ENCODER)[: len(self.dense)]
+
     def log_shares(self, groups: Groups) -> Floats:
         """Return the logarithm of each candidate's probability, (C,): of its share among those of its mention."""
         if not len(groups.numbers):
@@ -411,7 +416,7 @@ class Ranker:
             made = conjunctions((template,))
             values = np.ascontiguousarray(groups.values[[names[name] for name in made.names]])
             columns.append(self.index.weighed(made, values, self.sparse)[:, None].astype(np.float64))
-        return (*[*NUMBERS, *BY_ENCODER][: len(self.dense)], *TEMPLATES), np.concatenate(columns, 1)
+        return (*self.numbers, *TEMPLATES), np.concatenate(columns, 1)
 
 
 def log_shares(scores: Floats, ptr: Int64) -> Floats:

@@ -29,7 +29,7 @@ function queue(run) {
 
 // Append an action; `make` gives its changes when all before it are done, or nothing. The result is what has changed;
 // null if nothing has, as the action failed or another document is open by then. If the document was changed elsewhere,
-// it is read again; `fields`, which nobody wants to type twice, are then set in what it is now.
+// it is read again, and `fields`, which hold typed text, are set in its new state.
 function act(kind, make = () => ({}), fields = false) {
   const number = state.number;
   return queue(async () => {
@@ -381,7 +381,7 @@ function savePosition() {
   ask("position", { document: state.number, layer: layer(), start: Math.max(0, cursor()[0]) }).catch((error) => say("", error.message));
 }
 
-// Save the position, and what is typed in a field, when the page is left.
+// Save the position and the text of a field when the page is closed.
 addEventListener("pagehide", () => {
   if (saving) savePosition();
   for (const name of ["change", "blur"]) typing()?.dispatchEvent(new Event(name));
@@ -435,7 +435,7 @@ function types() {
   $("only").value = kept;
 }
 
-// What a click on a type does: before anybody was at a word, it chooses the type of what is marked next.
+// A click on a type: before the cursor has been placed, it chooses the type of the next mark.
 function useType(name) {
   if (state.placed || state.selection || state.chosen) return markWith(name);
   state.active = name;
@@ -448,7 +448,7 @@ function describe() {
   const field = typing();
   for (const button of $("types").children) button.setAttribute("aria-pressed", "false");
   $("types").children[mention ? kindOf(mention.type) : state.store.types.indexOf(state.active)]?.setAttribute("aria-pressed", "true");
-  if (!mention) return field ? undefined : $("detail").replaceChildren(); // what is typed stays until the field is left
+  if (!mention) return field ? undefined : $("detail").replaceChildren(); // keep typed text until the field loses the focus
   const rows = [["Type", mention.type], ["Characters", mention.spans.map((span) => span.join("–")).join(", ")]];
   if (mention.score !== undefined) rows.push([mention.suggested ? "Probability" : "Accepted at", percent(mention.score)]);
   if (mention.by) rows.push(["Marked by", mention.by.join(", ")], ["Not by", mention.without.join(", ") || "–"]);
