@@ -69,6 +69,15 @@ def test_a_packed_output_of_a_format_that_is_not_packed_is_refused(command, mode
     assert "out.parquet.gz: the format parquet is not packed by gzip; leave out .gz" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["out.xlsx", "out.PDF", "out.html", "out.zip"])
+def test_records_are_not_written_to_a_file_of_another_program(command, model, mixed, tmp_path, name):
+    result = command("predict", model, mixed, "--output", tmp_path / name)
+    assert (result.returncode, list(tmp_path.iterdir())) == (2, [mixed])
+    assert f"the name {tmp_path / name} does not determine the format; name the format, or" in result.stderr
+    command("predict", model, mixed, "--output", tmp_path / name, "--format", "jsonl")
+    assert texts((tmp_path / name).read_text())
+
+
 def test_prediction_stops_where_it_is_told_to(command, model, mixed, tmp_path):
     result = command("predict", model, mixed, "--on-error", "stop", "--output", tmp_path / "out.jsonl")
     assert result.returncode == 1

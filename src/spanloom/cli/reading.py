@@ -17,7 +17,8 @@ from spanloom.files import STDIO
 from spanloom.files.output import check_free
 from spanloom.formats import FORMATS, Losses, OnError, read, write
 from spanloom.formats.base import DISCONTIGUOUS
-from spanloom.formats.scanning import format_of_input
+from spanloom.formats.looks import BY_ENDING
+from spanloom.formats.scanning import format_by_suffix, format_of_input
 from spanloom.formats.source import bare
 from spanloom.formats.text import read_raw
 
@@ -169,7 +170,7 @@ def output_format_of(output: str, given: str | None) -> str | None:
     """The format of an output: native records where neither an option nor its name gives another.
 
     Raises:
-        UsageError: the name is that of a packed file, of a format that is not packed.
+        UsageError: the name is that of a packed file, of a format that is not packed, or of a file of another program.
     """
     path = Path(output)
     if given or any(kind.named(path) for kind in FORMATS.values()):
@@ -177,6 +178,8 @@ def output_format_of(output: str, given: str | None) -> str | None:
     for kind in FORMATS.values():
         if kind.named(bare(path)):
             raise UsageError(f"{output}: the format {kind.name} is not packed by gzip; leave out .gz")
+    if path.suffix.lower() in BY_ENDING:  # JSON lines in a file of this name would not open
+        format_by_suffix(path, writes=True)
     return "jsonl"
 
 

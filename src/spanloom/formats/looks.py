@@ -212,7 +212,7 @@ _RDF = (
 _TREC = f"documents of TREC, without annotation; get the texts out first, {_EACH}"
 _PACKED = "it is packed; unpack it first"
 _PACKED_LINES = "packed JSON lines; give it a name that ends in .jsonl.gz, or name its format (--input-format jsonl)"
-_BY_ENDING: Final = MappingProxyType(
+BY_ENDING: Final = MappingProxyType(
     {
         ".pdf": _PDF,
         ".doc": _OLD_WORD,
@@ -302,11 +302,11 @@ def advice(path: Path) -> str | None:
     """
     ending = bare(path).suffix.lower()
     table = ending in (".csv", ".tsv")
-    if not table and ending not in (".json", ".xml") and (known := _BY_ENDING.get(path.suffix.lower())) is not None:
+    if not table and ending not in (".json", ".xml") and (known := BY_ENDING.get(path.suffix.lower())) is not None:
         return _PACKED_LINES if known is _PACKED and _holds_lines(path) else known
     head = head_of(path)
     if table:
-        return of_content(head) or _unnamed(head, _BY_ENDING[ending])
+        return of_content(head) or _unnamed(head, BY_ENDING[ending])
     if ending == ".json" and lists_labels(path, head):
         return _LABELS
     kinds = _BY_CONTENT if ending in (".json", ".xml") else ()
