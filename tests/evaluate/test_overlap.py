@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanloom.document import Mention, Span
-from spanloom.evaluate import join_spans, overlaps
+from spanloom.document import Document, Mention, Span
+from spanloom.evaluate import evaluate, join_spans, overlaps
 
 
 def mention(*spans: tuple[int, int], kind: str = "a") -> Mention:
@@ -84,3 +84,9 @@ def test_join_spans() -> None:
     assert join_spans(text, [Span(0, 1), Span(2, 3)]) == ((0, 3),)
     assert join_spans(text, [Span(2, 3), Span(3, 4)]) == ((2, 4),)
     assert join_spans(text, [Span(2, 3), Span(4, 5), Span(8, 9)]) == ((2, 3), (4, 9))
+
+
+def test_empty_spans_are_neither_nested_nor_crossing():
+    spans = [[(4, 9), (10, 10)], [(4, 4)], [(6, 6)]]
+    document = Document("", mentions=[Mention("a", one) for one in spans])
+    assert evaluate([document], [document], bootstrap=0).overall.f1 == 1

@@ -72,7 +72,7 @@ def test_parts_beyond_the_limit_count_as_lost():
     three = Document("a b c d e", mentions=[Mention("x", [(0, 1), (4, 5), (8, 9)])])
     assert trained(numbered((three, 20))).structure_ == "shared"
     with pytest.warns(match="it has a gap"):
-        assert trained(numbered((three, 20)), components=2).structure_ == "separators"
+        assert trained(numbered((three, 20), (NESTED, 1)), components=2).structure_ == "separators"
     assert trained(numbered((GAP, 20)), components=2).structure_ == "shared(components=2)"
 
 

@@ -96,13 +96,14 @@ def test_few_documents_are_held_out_by_sentence_and_a_model_names_no_word_of_few
     text = " ".join(f"An anti{word} drug." for word in WORDS)
     places = [(text.index(f"anti{word}") + 4, word) for word in WORDS]
     whole = Document(text, mentions=[Mention("target", [(at, at + len(word))]) for at, word in places])
+    held = Document("a tumor", mentions=[Mention("target", [(2, 7)])])
     features = {"features": ["bias", "w[-1..1]"], "l2": 0.1, "epochs": 3}
     model = Recognizer(**features).fit([whole] * 5)
     assert [str(pattern) for pattern in model.splitter_.patterns] == ["<anti|"]
     assert model.report_.splitting.cutting == 5 * len(WORDS)  # what is held out, too
     with pytest.warns(LostWarning, match="inside a token"):
-        assert "<anti|" not in map(str, Recognizer(**features).fit([whole] * 4).splitter_.patterns)
+        assert "<anti|" not in map(str, Recognizer(**features).fit([whole] * 4 + [held]).splitter_.patterns)
     one = Recognizer(features=["bias", "w[0]"], l2=0.1, epochs=1)
     with pytest.warns(LostWarning, match="inside a token"):
-        one.fit([Document("an antitumor drug", mentions=[Mention("x", [(7, 12)])])] * 9)  # one word is no pattern
+        one.fit([Document("an antitumor drug", mentions=[Mention("x", [(7, 12)])])] * 9 + [held])  # is no pattern
     assert not one.splitter_.patterns

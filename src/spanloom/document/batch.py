@@ -281,7 +281,4 @@ def _refuse(documents: Sequence[Document]) -> None:
     if len(documents) > 1:
         for document in documents:
             Batch.of([document])
-    for problem in resolve_name("spanloom.document.validate:find_errors")(documents[0]):
-        if problem.place.startswith(("tokens", "sentences")):
-            found = problem.to_error().message
-            raise DataError(f"document {clip(documents[0].id)}: {found}; run `spanloom validate`")
+    resolve_name("spanloom.document.validate:checked")(documents[0], "tokens", "sentences")

@@ -78,12 +78,12 @@ class Document:
                 if not isinstance(value := getattr(self, name), dict):
                     raise DataError(f"{name} of a document is {shorten(repr(value))}, expected a dict")
         if self.tokens is not None:
-            self.tokens = _pairs(self.tokens)
+            self.tokens = _pairs(self.tokens, "tokens")
         if self.sentences is not None:
-            self.sentences = _pairs(self.sentences)
+            self.sentences = _pairs(self.sentences, "sentences")
         if self.mentions != []:
             check_mentions(self.mentions)
-        if self.sections:
+        if self.sections != []:
             try:
                 self.sections = [Section(name, Span(*map(index, span))) for name, span in self.sections]
             except (TypeError, ValueError):
@@ -144,19 +144,32 @@ class Document:
         return made
 
 
-def _pairs(offsets: OffsetsLike) -> Offsets:
-    """Return (N, 2) offsets as an array; itself, where it is one."""
+def _pairs(offsets: OffsetsLike, name: str) -> Offsets:
+    """Return (N, 2) offsets as an array; itself, where it is one.
+
+    Raises:
+        DataError: something else.
+    """
     if type(offsets) is np.ndarray and offsets.dtype is _WHOLE and offsets.shape[1:] == (2,):
         return offsets
-    return np.asarray(offsets, dtype=np.int64).reshape(-1, 2)
+    try:
+        pairs = np.asarray(offsets)
+        if not pairs.size:
+            return np.zeros((0, 2), np.int64)
+        return pairs.reshape(-1, 2).astype(np.int64, casting="same_kind")
+    except (TypeError, ValueError):  # lists of different lengths, or no integers
+        found = shorten(repr(offsets))
+        raise DataError(f"{name} of a document are {found}, expected pairs of offsets: [(0, 2), (3, 8)]") from None
 
 
-def check_mentions(mentions: Sequence[object]) -> None:
+def check_mentions(mentions: object) -> None:
     """Check that all items of a list are mentions; their content is checked by `spanloom.document.validate`.
 
     Raises:
-        DataError: an item is not a mention, but for example a tuple.
+        DataError: no list, or an item that is not a mention, but for example a tuple.
     """
+    if not isinstance(mentions, Sequence):
+        raise DataError(f"mentions of a document are {shorten(repr(mentions))}, expected a list of Mention objects")
     for number, mention in enumerate(mentions):
         if not isinstance(mention, Mention):
             expected = "a Mention, such as Mention('problem', [(0, 3)])"

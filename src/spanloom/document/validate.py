@@ -13,7 +13,7 @@ from typing import Literal
 
 from spanloom.document.annotation import claims_of, zones_of
 from spanloom.document.counting import CountedText
-from spanloom.document.document import Document, Offsets
+from spanloom.document.document import Document, Offsets, named
 from spanloom.document.span import Mention, Span
 from spanloom.document.surfaces import beginning
 from spanloom.errors import DataError, clip, one_line
@@ -103,6 +103,18 @@ def find_errors(document: Document) -> list[Problem]:
         if not name:
             problems.append(Problem("error", "no name", "the name is empty; give it one", f"sections[{i}]"))
     return problems
+
+
+def checked(document: Document, *places: str) -> Document:
+    """Return a document after a check: of all of it, or of some places, such as ``tokens``.
+
+    Raises:
+        DataError: the first error.
+    """
+    for problem in find_errors(document):
+        if problem.place.startswith(places or ("",)):
+            raise DataError(f"{named(document)}: {problem.to_error().message}; run `spanloom validate`")
+    return document
 
 
 def _text_errors(text: str) -> Iterator[Problem]:

@@ -303,8 +303,9 @@ def overlaps(mentions: Sequence[Mention]) -> Overlaps:
     bounds = np.append(first, len(spans))
     # the range of the mentions that the extent of each may meet
     starts, ends = (np.array([getattr(one, side) for one in ordered], np.int64) for side in ("start", "end"))
-    low = np.searchsorted(np.maximum.accumulate(ends), starts, side="right")
-    high = np.searchsorted(starts, ends, side="left")
+    own = np.arange(len(ordered))  # which an empty one would not meet
+    low = np.minimum(np.searchsorted(np.maximum.accumulate(ends), starts, side="right"), own)
+    high = np.maximum(np.searchsorted(starts, ends, side="left"), own + 1)
     for i in np.flatnonzero(high - low > 1).tolist():
         window = slice(low[i], high[i])
         common = shared(spans[bounds[low[i]] : bounds[high[i]]], first[window] - first[low[i]], ordered[i].spans)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem
+from spanloom.document.validate import Problem, checked
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import Beside, Notices, Scanned, accepted, name_of
 from spanloom.formats.dialects import Native
@@ -129,7 +129,7 @@ def training_of(X: Given, y: Iterable[Any] | None = None, name: str = "X") -> It
 
     Raises:
         UsageError: a y of another length, or that holds no lists of mentions.
-        DataError: a text that is missing, or a mention outside its text.
+        DataError: a text that is missing, or a document with an error, such as a mention outside its text.
 
     >>> [document] = training_of(["no pain"], [[("problem", 3, 7)]])
     >>> document.mentions[0].spans
@@ -139,9 +139,9 @@ def training_of(X: Given, y: Iterable[Any] | None = None, name: str = "X") -> It
     (Span(start=3, end=7),)
     """
     if y is None:
-        return documents_of(X, name)
-    pairs = paired(X, y, MENTIONS, name)
-    return (document.copy(mentions=_mentions(values, document, i)) for i, (document, values) in enumerate(pairs))
+        return map(checked, documents_of(X, name))
+    pairs = enumerate(paired(X, y, MENTIONS, name))
+    return (checked(document.copy(mentions=_mentions(values, document, i))) for i, (document, values) in pairs)
 
 
 def documents_given(values: Any, name: str) -> Any:

@@ -172,6 +172,18 @@ class Gold:
         self.lost += [lost(*self.owner(i), reason) for i, reason in sorted(reasons.items())]
         self._holds[list(reasons)] = False
 
+    def check_held(self) -> None:
+        """Check that a structure holds some of the mentions, after `lose`.
+
+        Raises:
+            DataError: there are mentions, and all are lost.
+        """
+        if self.lost and not self._holds.any():
+            reasons = Counter(one.reason for one in self.lost).most_common()
+            parts = ", ".join(f"{count:,} ({reason})" for reason, count in reasons)
+            message = f"none of the {self.total:,} training mentions can be held: {parts}"
+            raise DataError(f"{message}; correct the annotation, or choose another structure")
+
 
 def head_tokens(document: Document, mentions: Sequence[Mention], headless: str) -> list[tuple[int, int] | str]:
     """For each mention of a document the tokens of its head, or why it is lost; discontiguous mentions have none.

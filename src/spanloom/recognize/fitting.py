@@ -228,6 +228,8 @@ def assembled(
         gold.keep(given_mentions(gold.table, status, offsets))
     encoded = encode_pieces(structure, gold.table, offsets, types, scratch)
     gold.lose(encoded.lost)
+    if lessons is None:
+        gold.check_held()
     target: Target = (
         EdgeTarget(model.engine, offsets, encoded.edges, scratch)
         if lessons is None

@@ -71,6 +71,7 @@ def learn_encoder(
         gold = Gold(known, types, headless)
         encoded = structure.encode(gold.table, known.sentences, types)
         gold.lose(encoded.lost)
+        gold.check_held()
         edges = encoded.edges
         target: Target = EdgeTarget(model.engine, known.sentences, encoded.edges)
         held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)

@@ -1,0 +1,26 @@
+"""Fields of documents that are of another type than expected."""
+
+import pytest
+
+from spanloom import Document, Mention
+from spanloom.errors import DataError
+
+
+@pytest.mark.parametrize("name", ["tokens", "sentences"])
+@pytest.mark.parametrize("value", ["abc", 5, [(0, 1.5)], [(0, 1, 2)], [("0", "1")], [(0, 10**30)], [None], {1: 2}])
+def test_offsets_are_pairs_of_integers(name, value):
+    with pytest.raises(
+        DataError, match=rf"{name} of a document are .*expected pairs of offsets: \[\(0, 2\), \(3, 8\)\]"
+    ):
+        Document("abc", **{name: value})
+
+
+@pytest.mark.parametrize("value", [None, 3, (one for one in [Mention("a", [(0, 1)])])])
+def test_mentions_are_a_list(value):
+    with pytest.raises(DataError, match=r"mentions of a document are .*expected a list of Mention objects"):
+        Document("abc", mentions=value)
+
+
+def test_sections_are_a_list():
+    with pytest.raises(DataError, match="sections of a document are None"):
+        Document("abc", sections=None)
