@@ -77,10 +77,11 @@ class Document:
             for name in ("columns", "meta"):
                 if not isinstance(value := getattr(self, name), dict):
                     raise DataError(f"{name} of a document is {shorten(repr(value))}, expected a dict")
-        if self.tokens is not None:
-            self.tokens = _pairs(self.tokens)
-        if self.sentences is not None:
-            self.sentences = _pairs(self.sentences)
+        for name, offsets in (("tokens", self.tokens), ("sentences", self.sentences)):
+            if offsets is not None and not (
+                type(offsets) is np.ndarray and offsets.dtype is _WHOLE and offsets.shape[1:] == (2,)
+            ):
+                setattr(self, name, np.asarray(offsets, dtype=np.int64).reshape(-1, 2))
         if self.mentions != []:
             check_mentions(self.mentions)
         if self.sections:
@@ -142,13 +143,6 @@ class Document:
             setattr(made, name, value)
         made.__post_init__()
         return made
-
-
-def _pairs(offsets: OffsetsLike) -> Offsets:
-    """Return (N, 2) offsets as an array; itself, where it is one."""
-    if type(offsets) is np.ndarray and offsets.dtype is _WHOLE and offsets.shape[1:] == (2,):
-        return offsets
-    return np.asarray(offsets, dtype=np.int64).reshape(-1, 2)
 
 
 def check_mentions(mentions: Sequence[object]) -> None:
