@@ -240,7 +240,7 @@ class FeatureSet:
 
     def sparse_keys(self, batch: Batch, *, run: Executor = SERIAL) -> Keys:
         """Return `keys` without dense columns, which blocks of a batch have in common."""
-        table = self._table(batch)
+        table = tabulate(self.enrich(batch), self.columns, self.clusters, self.resources.usual)
         ids, offsets = in_parts(batch.sentences, lambda some: _evaluate(self._program, self._most, table, some), run)
         return Keys(self._numbered(ids), offsets)
 
@@ -248,17 +248,13 @@ class FeatureSet:
         """Return keys of which there are at most so many as are asked for."""
         return keys if self.hash_bits is None else mixed(self.hash_bits, keys >> np.uint64(64 - self.hash_bits))
 
-    def _table(self, batch: Batch) -> Columns:
-        """Return the values of all columns that the templates read."""
-        return tabulate(self.enrich(batch), self.columns, self.clusters, self.resources.usual)
-
     def shared_keys(self, batch: Batch, *, run: Executor = SERIAL) -> SharedKeys:
         """Return the same keys as `keys`, with those of values that several tokens share only once.
 
         A token's keys have another order: first those of its values, then its own.
         """
-        table, divided = self._table(batch), self._divided
-        shared, columns = divided.shared, divided.columns
+        table = tabulate(self.enrich(batch), self.columns, self.clusters, self.resources.usual)
+        divided, shared, columns = self._divided, self._divided.shared, self._divided.columns
         # 1. The rows of values, of one group of features behind those of the other.
         starts = np.append(0, (table.sizes[shared.source] + divided.outside).cumsum())
         ids = np.empty(int(np.diff(starts) @ divided.most_of_values) + len(ORTHOGRAPHY), np.uint64)
