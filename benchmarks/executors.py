@@ -28,7 +28,7 @@ from spanloom.learn.executors import executor_named
 from spanloom.learn.shards import Shards, shard_tokens
 from spanloom.learn.training import _TOLERANCE
 from spanloom.model.work import Work
-from spanloom.parallel import threads
+from spanloom.parallel import Threads, threads
 from spanloom.recognize.fitting import assembled
 from spanloom.recognize.on_disk import prepared_on_disk
 
@@ -69,7 +69,7 @@ def training_set(chosen: argparse.Namespace, work: Work) -> TrainingSet:
 def measure(case: Case, data: TrainingSet, chosen: argparse.Namespace) -> dict[str, Any]:
     """Seconds of an objective, and a training of one case."""
     with ExitStack() as stack:
-        run = stack.enter_context(threads(case.workers))
+        run = stack.enter_context(Threads(case.workers))
         workers = (
             run if case.executor == "threads" else stack.enter_context(executor_named(case.executor, case.workers))
         )

@@ -202,7 +202,8 @@ class Slots(NamedTuple):
     @classmethod
     def empty(cls, entries: int) -> Slots:
         """Room for so many keys, filled to `FILLING` at most; at least 256 slots."""
-        return cls.of(np.zeros(max(256, 1 << int(entries / FILLING).bit_length()), np.uint64))
+        bits = max(8, int(entries / FILLING).bit_length())
+        return cls(np.zeros(1 << bits, np.uint64), np.uint64(64 - bits))
 
     @classmethod
     def numbering(cls, keys: UInt64, size: int | None = None) -> Slots:

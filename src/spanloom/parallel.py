@@ -222,9 +222,10 @@ def _cores() -> int:
     return min(there, max(1, -(-quota // period)))
 
 
-def threads(n_jobs: int | None) -> Threads:
-    """As many threads as ``n_jobs`` means."""
-    return Threads(worker_count(n_jobs))
+def threads(n_jobs: int | None) -> Threads | Serial:
+    """As many threads as ``n_jobs`` means; this one alone for one."""
+    workers = worker_count(n_jobs)
+    return SERIAL if workers == 1 else Threads(workers)
 
 
 def even_ranges(count: int, parts: int) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ import spanloom
 from spanloom import Document, Mention, Recognizer
 from spanloom.document import Batch
 from spanloom.errors import UsageError
-from spanloom.parallel import threads
+from spanloom.parallel import Threads
 from spanloom.recognize import to_onnx
 from spanloom.scoring.encoder.scorer import EncoderScorer
 from spanloom.scoring.onnx import OnnxScorer, exported
@@ -136,7 +136,7 @@ def test_threads_do_not_change_what_is_found(model: Recognizer) -> None:
     batch = batch_of([LONG] * 3)
     once = scorer.score(batch).roles
     assert np.array_equal(scorer.score(batch).roles, once)
-    with threads(2) as run:
+    with Threads(2) as run:
         assert np.allclose(scorer.score(batch, run).roles, once, atol=NEAR)
     assert np.array_equal(scorer.score(batch).roles, once)
 

@@ -14,8 +14,9 @@ from spanloom import Recognizer
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning, SpanloomError, UsageError
 from spanloom.formats import from_record, read, validate, write
-from spanloom.formats.record import parse_record
+from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import RecordFields
+from spanloom.formats.settling import settled_one
 
 TEXT = "She had chest pain and fever."
 WORDS = ["She", "had", "chest", "pain", "and", "fever", "."]
@@ -240,7 +241,9 @@ def test_users_of_a_record_are_annotators(tmp_path: Path) -> None:
         "text": "no pain",
         "tracks": [{"project": "a", "denotations": [{"span": {"begin": 3, "end": 7}, "obj": "P"}]}] * 2,
     }
-    assert [document.meta["annotator"] for document, _ in parse_record(tracks) if document is not None] == ["a", "a"]
+    assert [
+        document.meta["annotator"] for document, *_ in map(settled_one, scan_record(tracks)) if document is not None
+    ] == ["a", "a"]
 
 
 @pytest.mark.parametrize(
@@ -473,7 +476,7 @@ DESCRIBED = [
 @given(st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=5), st.booleans(), st.sampled_from(DESCRIBED))
 def test_whatever_is_in_a_record_is_read_or_told(record: Any, texted: bool, fields: RecordFields) -> None:
     record = record | {"text": "no pain today"} if texted else record
-    for document, problems in parse_record(record, True, fields):
+    for document, problems, *_ in map(settled_one, scan_record(record, True, fields)):
         assert document is not None or problems
         assert not any("\n" in str(problem) for problem in problems)
     try:

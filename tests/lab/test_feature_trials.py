@@ -14,7 +14,7 @@ from spanloom import Recognizer, read
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import evaluate, paired_test
 from spanloom.features.clusters import Clusters, write_paths
-from spanloom.parallel import Serial, threads
+from spanloom.parallel import Serial, Threads
 from spanloom.text import prepare
 from spanloom_lab.feature_record import TrialRecord, TrialRunner
 from spanloom_lab.feature_search import FeatureSearch, OutOfTime
@@ -143,7 +143,7 @@ def test_draws_hold_so_many_tokens_and_keep_the_order(documents):
 
 
 def searched(corpus, record, jobs=1, tell=lambda _: None):
-    with threads(jobs) as executor:
+    with Threads(jobs) as executor:
         runner = TrialRunner(corpus, record, executor, callback=tell)
         return list(FeatureSearch(corpus.groups, runner, partial(p_value, gold=corpus.gold)).search())
 

@@ -15,7 +15,7 @@ from spanloom.files.scratch import FolderScratch
 from spanloom.hypergraph import ENGINES
 from spanloom.hypergraph.reference import listable
 from spanloom.learn import Objective, minimize
-from spanloom.parallel import threads
+from spanloom.parallel import Threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import STRUCTURES
 
@@ -120,7 +120,7 @@ def test_any_number_of_threads_gives_the_same_bytes(jobs):
     training, _, _ = corpus("separators", "subgraphs", 4, [9, 3, 0, 14, 2] * 8, vocabulary=20)
     point = np.random.default_rng(0).normal(0, 1, Objective(training, 1.0).size)
     alone = evaluate(Objective(training, 1.0), point)
-    with threads(jobs) as run:
+    with Threads(jobs) as run:
         together = evaluate(Objective(training, 1.0, run), point)
     assert alone[0] == together[0]
     assert alone[1].tobytes() == together[1].tobytes()

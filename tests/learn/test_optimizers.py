@@ -10,7 +10,7 @@ from scipy.optimize import minimize as scipy_minimize
 from spanloom.hypergraph import ENGINES, Potentials
 from spanloom.learn import EdgeTarget, Objective, TrainingSet, adagrad, adagrad_together, minimize
 from spanloom.native import Kernel
-from spanloom.parallel import SERIAL, threads
+from spanloom.parallel import SERIAL, Threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import STRUCTURES
 
@@ -105,7 +105,7 @@ def test_lbfgs_any_number_of_threads_gives_the_same_bytes(jobs):
         return value + float(np.square(x, dtype=float).sum() - x.sum(dtype=float))
 
     start = np.random.default_rng(0).normal(size=wide).astype(np.float32)
-    with threads(jobs) as run:
+    with Threads(jobs) as run:
         together = minimize(function, start, iterations=25, tolerance=0, run=run)
     assert together.tobytes() == minimize(function, start, iterations=25, tolerance=0).tobytes()
 
@@ -248,7 +248,7 @@ def test_trained_together_is_trained_apart(stops, jobs):
     def until(last, seen):
         return lambda epoch: seen.append(epoch.objective) or epoch.number == last
 
-    with threads(jobs) as run:
+    with Threads(jobs) as run:
         ours = adagrad_together(
             corpora, callbacks=[until(*pair) for pair in zip(stops, together, strict=True)], run=run, **settings
         )
@@ -279,7 +279,7 @@ def test_adagrad_any_number_of_threads_gives_the_same_bytes(name):
     training, _, _ = corpus(name, "subgraphs", 7, [4, 3, 6, 9, 2, 8] * 5, vocabulary=30)
     results = []
     for jobs in (1, 2, 3):
-        with threads(jobs) as run:
+        with Threads(jobs) as run:
             weights = adagrad(training, l2=0.1, epochs=3, rate=0.1, batch=4, seed=3, run=run)
         results.append(b"".join(array.tobytes() for array in weights))
     assert results[0] == results[1] == results[2]

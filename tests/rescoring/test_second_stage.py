@@ -18,7 +18,7 @@ from spanloom.recognize import compact
 from spanloom.rescoring import Rescorer, fitting, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN, identities
 from spanloom.rescoring.fitting import EXITS
-from spanloom.rescoring.rescorer import EarlyExit
+from spanloom.rescoring.rescorer import EarlyExit, ScoredCandidates
 from spanloom.rescoring.values import TokenColumns
 from spanloom.text import prepare
 
@@ -225,13 +225,14 @@ def test_few_mentions_have_no_second_stage(notes):
 def test_candidates_with_gaps_have_weights_and_a_threshold_of_their_own(gapped, notes):
     second, [batch] = gapped.second_, [Batch.of([prepare(document) for document in notes.dev])]
     assert second.gapped is not None
-    scored = second.scored(gapped.fitted, batch, gapped.fitted.score(batch))
+    candidates, values = second.proposed(gapped.fitted, batch, gapped.fitted.score(batch))
+    scored = ScoredCandidates(candidates, second.odds(candidates, values))
     with_gaps = ~scored.candidates.table.contiguous
     assert with_gaps.any()
     swapped = replace(second, weights=second.gapped, gapped=second.weights, early_exit=None)
-    other = swapped.odds(scored.candidates, second.values(scored.candidates, batch))
+    other = swapped.odds(candidates, values)
     kept = replace(second, gapped=second.weights, early_exit=None)
-    same = kept.odds(scored.candidates, second.values(scored.candidates, batch))
+    same = kept.odds(candidates, values)
     assert np.array_equal(other[with_gaps], same[with_gaps])
     assert not np.allclose(scored.odds[with_gaps], same[with_gaps])
     never = replace(second, gap_threshold=50.0).chosen(scored)

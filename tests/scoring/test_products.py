@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom.features import Sparse
-from spanloom.parallel import threads
+from spanloom.parallel import Threads
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -83,7 +83,7 @@ def test_any_number_of_threads_gives_the_same_bytes(tokens):
     results = []
     for jobs in (1, 2, 7):
         gradient = np.empty((200, 4, 2), np.float32)
-        with threads(jobs) as run:
+        with Threads(jobs) as run:
             scores = role_scores(matrix, weights, run=run).roles
             role_gradient(transpose(matrix, 200), residual, gradient, run)
         results.append((scores.tobytes(), gradient.tobytes()))

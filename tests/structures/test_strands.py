@@ -19,7 +19,7 @@ from spanloom.structures import STRUCTURES
 from spanloom.structures.base import Crowd, MentionTable
 from spanloom.structures.strands.graph import Strand, draw
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY, component_pieces
-from spanloom.structures.strands.reading import crowded, find_all, find_enough
+from spanloom.structures.strands.reading import crowded, find_all, read
 from spanloom.structures.strands.reading import ranges as as_mentions
 
 MOST = 10**6
@@ -31,7 +31,7 @@ def lay(mentions, offsets, types, components):
 
 
 def read_enough(strand, offsets):
-    return as_mentions(find_enough(strand, offsets))
+    return as_mentions(read(strand, offsets, "enough"))
 
 
 def read_all(strand, offsets, most):
@@ -239,7 +239,7 @@ def test_the_kernel_chooses_heads_as_plain_python_does(data):
 
 def chosen_paths(strand, offsets):
     """Types and bounds, as tokens of the batch."""
-    found = find_enough(strand, offsets)
+    found = read(strand, offsets, "enough")
     base = offsets[found.sentence].tolist()
     rows = zip(found.kind.tolist(), found.bounds.tolist(), found.size.tolist(), base, strict=True)
     return sorted((kind, tuple(first + bound for bound in own[:size])) for kind, own, size, first in rows)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.attributes.features import mention_features
 from spanloom.attributes.marking import Rules, blocks
@@ -17,14 +16,13 @@ from spanloom.attributes.model import AttributeModel, Classifier
 from spanloom.document import Document
 from spanloom.errors import DataWarning, clip, plural
 from spanloom.evaluate.measures import calibration_error
-from spanloom.features import Sparse, build_index
-from spanloom.hypergraph import Floats, Ints, Singles
+from spanloom.features import build_index
+from spanloom.hypergraph import Floats, Ints
 from spanloom.learn.folds import deal
 from spanloom.learn.platt import fit_platt
 from spanloom.model.attributes import AttributeQuality
 from spanloom.parallel import SERIAL, Executor
-from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
-from spanloom.sparse import gathered
+from spanloom.rescoring.logistic import Regression, Rows, fit_regression
 
 FEWEST: Final = 5
 """Mentions with an attribute, below which it is not learned."""
@@ -34,7 +32,6 @@ MOST_ATTRIBUTES: Final = 50
 MIN_COUNT: Final = 2
 FOLDS: Final = 5
 LAMBDAS: Final = (4.0, 1.0)
-_ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
 _FEW_DOCUMENTS: Final = 10  # below which mentions are dealt to folds, not documents
 _Value = bool | str | None
 
@@ -55,37 +52,6 @@ class _Target(NamedTuple):
     values: tuple[_Value, ...]
     rows: Ints
     classes: Ints
-
-
-class _Data(NamedTuple):
-    """Mentions to learn from.
-
-    Args:
-        matrix: (M, F) binary features.
-        numbers: (M, D).
-        sizes: (F,) how many features share each weight.
-        fold: (M,).
-    """
-
-    matrix: Sparse
-    numbers: Floats
-    sizes: Singles
-    fold: Ints
-
-    def take(self, rows: Ints) -> _Data:
-        """Return some mentions, in their order."""
-        at, offsets = gathered(self.matrix.offsets, rows)
-        return _Data(Sparse(self.matrix.indices[at], offsets), self.numbers[rows], self.sizes, self.fold[rows])
-
-    def regression(
-        self, right: NDArray[np.bool_], l2: float, start: Regression | None, run: Executor, tolerance: float = 1e-5
-    ) -> Regression:
-        """Return the weights of the largest likelihood, as `fit_regression` has them."""
-        return fit_regression(self.matrix, self.numbers, right, self.sizes, l2, start, run, tolerance)
-
-    def single(self, weights: Regression) -> Regression:
-        """Return the weights of single features."""
-        return Regression(weights.sparse / self.sizes, weights.dense)
 
 
 def fit_attributes(
@@ -125,8 +91,9 @@ def fit_attributes(
     rules = Rules(language)
     keys, numbers = zip(*(mention_features(block, rules) for block in blocks(documents)), strict=True)
     built = build_index(keys, min_count=MIN_COUNT)
-    data = _Data(built.matrix, np.concatenate(numbers), built.index.group_sizes, _folds(documents, seed))
-    classifiers = tuple(_fitted(target, data, run) for target in targets)
+    every = np.concatenate(numbers)
+    rows = Rows(built.matrix, every, np.zeros(len(every), np.bool_), built.index.group_sizes)
+    classifiers = tuple(_fitted(target, rows, _folds(documents, seed), run) for target in targets)
     return AttributeModel(built.index, classifiers, language)
 
 
@@ -188,33 +155,20 @@ def _folds(documents: Sequence[Document], seed: int) -> Ints:
     return np.repeat(deal(len(documents), FOLDS, seed), counts)
 
 
-def _fitted(target: _Target, data: _Data, run: Executor) -> Classifier:
+def _fitted(target: _Target, mentions: Rows, fold: Ints, run: Executor) -> Classifier:
     """Return the model of one attribute, with the lambda that explains folds best that were not seen."""
-    data = data.take(target.rows)
-    parts = [
-        (
-            np.flatnonzero(data.fold == fold),
-            data.take(np.flatnonzero(data.fold != fold)),
-            np.flatnonzero(data.fold != fold),
-        )
-        for fold in np.unique(data.fold).tolist()
-    ]
-    held = [data.take(rows) for rows, _, _ in parts]
+    rows, fold = mentions.take(np.isin(np.arange(len(fold)), target.rows)), fold[target.rows]
     weights, scalings, every = [], [], []
     for number in range(1 if len(target.values) == 2 else len(target.values)):
-        right = target.classes == number
+        own = rows._replace(right=target.classes == number)
         tried: list[tuple[float, float, Floats]] = []
-        starts: list[Regression | None] = [None] * len(parts)  # each begins where that of the lambda before it ended
+        parts = dict[int, Regression]()  # each begins where that of the lambda before it has ended
         for l2 in LAMBDAS:
-            odds = np.zeros(len(right))
-            for i, (rows, rest, others) in enumerate(parts):
-                if len(others):
-                    starts[i] = found = rest.regression(right[others], l2, starts[i], run, _ROUGH)
-                    odds[rows] = linear_scores(held[i].matrix, held[i].numbers, held[i].single(found), run)
-            tried.append((float(np.logaddexp(0.0, np.where(right, -odds, odds)).sum()), l2, odds))
+            odds = own.odds_by_others(fold, l2, run, parts)
+            tried.append((float(np.logaddexp(0.0, np.where(own.right, -odds, odds)).sum()), l2, odds))
         _, l2, odds = min(tried, key=lambda one: one[0])
-        weights.append(data.single(data.regression(right, l2, None, run)))
-        scalings.append(fit_platt(-np.logaddexp(0.0, -odds), right))
+        weights.append(fit_regression(*own, l2, run=run).single(own.sizes))
+        scalings.append(fit_platt(-np.logaddexp(0.0, -odds), own.right))
         every.append(odds)
     blank = AttributeQuality(len(target.rows), 0, 0.0, 0.0, 0.0)
     made = Classifier(target.name, target.types, target.values, tuple(scalings), blank, tuple(weights))

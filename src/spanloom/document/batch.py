@@ -81,13 +81,16 @@ class Batch:
             DataError: a document without tokens or sentences, tokens outside its text, or sentences that do not
                 partition its tokens.
         """
+        given, bounded = [np.zeros((0, 2), np.int64)], [np.zeros((0, 2), np.int64)]
         for document in documents:
             if document.tokens is None or document.sentences is None:
                 missing = "tokens; tokenize it" if document.tokens is None else "sentences; split it into sentences"
                 raise DataError(f"document {clip(document.id)} has no {missing} first")
+            given.append(document.tokens)
+            bounded.append(document.sentences)
+        tokens, bounds = np.concatenate(given), np.concatenate(bounded)
         lengths = np.array([len(document.text) for document in documents], np.int64)
-        tokens, sizes = _stack([document.tokens for document in documents])
-        bounds, counts = _stack([document.sentences for document in documents])
+        sizes, counts = (np.array([len(rows) for rows in arrays[1:]], np.int64) for arrays in (given, bounded))
         length = np.repeat(lengths, sizes)
         if ((tokens[:, 0] < 0) | (tokens[:, 1] < tokens[:, 0]) | (tokens[:, 1] > length)).any():
             _refuse(documents)
@@ -268,12 +271,6 @@ def _expected_tokens(document: Document) -> int:
 def _ranges(bounds: Offsets, rows: Sequence[int]) -> Offsets:
     """Return the concatenated ranges ``bounds[i]`` to ``bounds[i + 1]`` of some rows i."""
     return np.concatenate([np.zeros(0, np.int64), *(np.arange(bounds[i], bounds[i + 1]) for i in rows)])
-
-
-def _stack(arrays: Sequence[Offsets | None]) -> tuple[Offsets, Offsets]:
-    given = [array for array in arrays if array is not None]
-    rows = np.concatenate(given) if given else np.zeros((0, 2), np.int64)
-    return rows, np.array([len(array) for array in given], np.int64)
 
 
 def _refuse(documents: Sequence[Document]) -> None:

@@ -77,10 +77,11 @@ class Document:
             for name in ("columns", "meta"):
                 if not isinstance(value := getattr(self, name), dict):
                     raise DataError(f"{name} of a document is {shorten(repr(value))}, expected a dict")
-        if self.tokens is not None:
-            self.tokens = _pairs(self.tokens, "tokens")
-        if self.sentences is not None:
-            self.sentences = _pairs(self.sentences, "sentences")
+        for name, offsets in (("tokens", self.tokens), ("sentences", self.sentences)):
+            if offsets is not None and not (
+                type(offsets) is np.ndarray and offsets.dtype is _WHOLE and offsets.shape[1:] == (2,)
+            ):
+                setattr(self, name, _pairs(offsets, name))
         if self.mentions != []:
             check_mentions(self.mentions)
         if self.sections != []:
@@ -145,13 +146,11 @@ class Document:
 
 
 def _pairs(offsets: OffsetsLike, name: str) -> Offsets:
-    """Return (N, 2) offsets as an array; itself, where it is one.
+    """Return offsets as an array, (N, 2).
 
     Raises:
         DataError: something else.
     """
-    if type(offsets) is np.ndarray and offsets.dtype is _WHOLE and offsets.shape[1:] == (2,):
-        return offsets
     try:
         pairs = np.asarray(offsets)
         if not pairs.size:

@@ -6,7 +6,7 @@ with the same name is used unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pkgutil import resolve_name
@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from spanloom.document import Batch, Document
+from spanloom.document import Document
 from spanloom.features.letter_case import UsualCase
 from spanloom.features.word_vectors import TokenVectors
 from spanloom.text import Phrases, Rules, note_type, section_names, tokenize
@@ -48,29 +48,6 @@ class Resources:
     def columns(self) -> tuple[str, ...]:
         """The columns that can be computed."""
         return tuple(name for name in COMPUTED if name != CATEGORY_COLUMN or self.categories is not None)
-
-
-def enrich(batch: Batch, names: Collection[str], resources: Resources) -> Batch:
-    """Return a batch with some computed columns; a column that a document has is kept.
-
-    Args:
-        batch: T tokens.
-        names: names of columns, all among ``resources.columns``.
-        resources: rules and categories for them.
-
-    >>> batch = Batch.of([Document("No crackles", tokens=[[0, 2], [3, 11]], sentences=[[0, 2]])])
-    >>> enrich(batch, ["lemma"], Resources()).columns
-    {'lemma': ['no', 'crackle']}
-    """
-    missing = [name for name in names if not batch.has(name)]
-    return batch.with_columns({name: _values(batch, name, resources) for name in missing}) if missing else batch
-
-
-def _values(batch: Batch, name: str, resources: Resources) -> list[str]:
-    values: list[str] = []
-    for i, document in enumerate(batch.documents):
-        values += document.columns[name] if name in document.columns else COMPUTED[name](batch.view(i), resources)
-    return values
 
 
 def _lemmas(document: Document, _: Resources) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeGuard, TypeVar
 
@@ -15,13 +15,14 @@ from spanloom.features.clusters import Clusters
 from spanloom.features.columns import (
     BAND_COLUMN,
     CLUSTER_COLUMN,
+    ORTHOGRAPHY,
     SET_COLUMN,
     WORD_COLUMNS,
     is_cluster_column,
     is_word_column,
     word_column,
 )
-from spanloom.features.computed import CATEGORY_COLUMN, Resources, enrich
+from spanloom.features.computed import CATEGORY_COLUMN, COMPUTED, Resources
 from spanloom.features.letter_case import feature_tokens
 from spanloom.features.presets import PRESETS
 from spanloom.features.program import FeatureProgram, compile_features, most_keys
@@ -37,7 +38,7 @@ from spanloom.parallel import SERIAL, Executor
 G = TypeVar("G", bound=np.generic)
 _FEWEST_BITS: Final = 8
 _MOST_BITS: Final = 32  # of a key that the index compares
-_evaluate_all = Kernel("evaluate")
+_evaluate_all, _value_keys, _refer = Kernel("evaluate"), Kernel("value_keys"), Kernel("refer")
 
 
 class Keys(NamedTuple):
@@ -189,16 +190,6 @@ class FeatureSet:
         result.dropped = self.dropped
         return result
 
-    def check(self, batch: Batch) -> None:
-        """Refuse documents that lack a column that the templates name.
-
-        Raises:
-            UsageError: one does; names the template, the column, and the available columns.
-        """
-        for name in self.needs:
-            for document in batch.lacking(name):
-                self._refuse(name, document)
-
     def _refuse(self, name: str, document: Document) -> None:
         template = next(t for t in self.templates if any(c.name == name for c in t.columns))
         computed = [column for column in self.resources.columns if column not in document.columns]
@@ -214,8 +205,25 @@ class FeatureSet:
         """Return the batch with the computed columns that the templates name; a column that is there is kept.
 
         `keys` and `names` do this themselves; done before, it is not done again.
+
+        Raises:
+            UsageError: a document lacks another column; names the template, the column, and the available columns.
+
+        >>> batch = Batch.of([Document("No crackles", tokens=[[0, 2], [3, 11]], sentences=[[0, 2]])])
+        >>> FeatureSet("lemma[0]").enrich(batch).columns
+        {'lemma': ['no', 'crackle']}
         """
-        return enrich(batch, self.computed, self.resources)
+        for name in self.needs:
+            for document in batch.lacking(name):
+                self._refuse(name, document)
+        missing = {}
+        for name in self.computed:
+            if not batch.has(name):
+                missing[name] = values = list[str]()
+                for i, document in enumerate(batch.documents):
+                    own = document.columns.get(name)
+                    values += COMPUTED[name](batch.view(i), self.resources) if own is None else own
+        return batch.with_columns(missing) if missing else batch
 
     def keys(self, batch: Batch, *, run: Executor = SERIAL) -> Keys:
         """Return the keys of all tokens of a batch.
@@ -232,38 +240,38 @@ class FeatureSet:
 
     def sparse_keys(self, batch: Batch, *, run: Executor = SERIAL) -> Keys:
         """Return `keys` without dense columns, which blocks of a batch have in common."""
-        table = self._table(batch)
-        chunks = split_rows(batch.sentences, run.workers)
-        ids, offsets = join_rows(run.map(lambda chunk: _evaluate(self._program, self._most, table, chunk), chunks))
+        table = tabulate(self.enrich(batch), self.columns, self.clusters, self.resources.usual)
+        ids, offsets = in_parts(batch.sentences, lambda some: _evaluate(self._program, self._most, table, some), run)
         return Keys(self._numbered(ids), offsets)
 
     def _numbered(self, keys: UInt64) -> UInt64:
         """Return keys of which there are at most so many as are asked for."""
         return keys if self.hash_bits is None else mixed(self.hash_bits, keys >> np.uint64(64 - self.hash_bits))
 
-    def _table(self, batch: Batch) -> Columns:
-        """Return the values of all columns that the templates read."""
-        self.check(batch)
-        return tabulate(self.enrich(batch), self.columns, self.clusters, self.resources.usual)
-
     def shared_keys(self, batch: Batch, *, run: Executor = SERIAL) -> SharedKeys:
         """Return the same keys as `keys`, with those of values that several tokens share only once.
 
         A token's keys have another order: first those of its values, then its own.
         """
-        table, divided = self._table(batch), self._divided
-        starts, own = divided.starts(table), table.of(divided.columns)
-        ids, offsets = divided.value_keys(table, starts)
-        values = Keys(self._numbered(ids), offsets)
-
-        def part(sentences: Int64) -> tuple[tuple[UInt64, Int64], tuple[Int32, Int64]]:
-            keys = _evaluate(divided.own, divided.most, own, sentences)
-            return keys, divided.references(table, starts, sentences)
-
-        parts = run.map(part, split_rows(batch.sentences, run.workers))
-        ids, offsets = join_rows([keys for keys, _ in parts])
+        table = tabulate(self.enrich(batch), self.columns, self.clusters, self.resources.usual)
+        divided, shared, columns = self._divided, self._divided.shared, self._divided.columns
+        # 1. The rows of values, of one group of features behind those of the other.
+        starts = np.append(0, (table.sizes[shared.source] + divided.outside).cumsum())
+        ids = np.empty(int(np.diff(starts) @ divided.most_of_values) + len(ORTHOGRAPHY), np.uint64)
+        offsets = np.empty(int(starts[-1]) + 1, np.int64)
+        values = Keys(self._numbered(ids[: _value_keys(shared, table, starts, ids, offsets)]), offsets)
+        # 2. The keys that tokens have beside them.
+        own = table._replace(source=table.source[columns], base=table.base[columns], stride=table.stride[columns])
+        ids, offsets = in_parts(batch.sentences, lambda some: _evaluate(divided.own, divided.most, own, some), run)
         keys = Keys(self._numbered(ids), offsets, self.dense(batch))
-        return SharedKeys(keys, values, *join_rows([references for _, references in parts]))
+
+        # 3. The rows of values that each token has.
+        def references(sentences: Int64) -> tuple[Int32, Int64]:
+            size = int(sentences[-1] - sentences[0])
+            rows, bounds = np.empty(size * divided.references, np.int32), np.empty(size + 1, np.int64)
+            return rows[: _refer(shared, table, starts, sentences, rows, bounds)], bounds
+
+        return SharedKeys(keys, values, *in_parts(batch.sentences, references, run))
 
     @property
     def width(self) -> int:
@@ -288,7 +296,6 @@ class FeatureSet:
     def named_keys(self, document: Document, tokens: Iterable[int]) -> list[list[tuple[str, int]]]:
         """Return `names` of each of some tokens with their keys, computed in plain Python, as the oracle of `keys`."""
         batch = Batch.of([document])
-        self.check(batch)
         [enriched] = self.enrich(batch).views()
         enriched = enriched.copy(text=feature_tokens(batch, self.resources.usual).text)
         clusters = Clusters.of(self.clusters)
@@ -315,19 +322,27 @@ def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:
     return tuple(common or ())
 
 
-def split_rows(offsets: Int64, parts: int) -> list[Int64]:
-    """Cut the offsets of rows (or of sentences) into at most ``parts`` runs of about equally many entries.
+def in_parts(
+    offsets: Int64, function: Callable[[Int64], tuple[NDArray[G], Int64]], run: Executor
+) -> tuple[NDArray[G], Int64]:
+    """Return rows in compressed form, computed for runs of about equally many entries, one for each worker.
 
-    >>> [part.tolist() for part in split_rows(np.array([0, 3, 6, 9, 20]), 2)]
-    [[0, 3, 6, 9, 20]]
-    >>> [part.tolist() for part in split_rows(np.array([0, 3, 6, 9, 12]), 2)]
-    [[0, 3, 6], [6, 9, 12]]
+    Args:
+        offsets: of the entries of rows, or the tokens of sentences.
+        function: gives rows and their offsets for a run of the offsets.
+        run: the workers.
+
+    >>> in_parts(np.array([0, 1, 3]), lambda some: (np.arange(some[0], some[-1]), some - some[0]), SERIAL)
+    (array([0, 1, 2]), array([0, 1, 3]))
     """
-    if parts == 1:
-        return [offsets]
-    shares = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, parts) // parts
+    if run.workers == 1:
+        return function(offsets)
+    shares = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, run.workers) // run.workers
     cuts = sorted({0, *np.searchsorted(offsets, shares).tolist(), len(offsets) - 1})
-    return [offsets[first : last + 1] for first, last in pairwise(cuts)] or [offsets]
+    parts = run.map(function, [offsets[first : last + 1] for first, last in pairwise(cuts)] or [offsets])
+    starts = np.cumsum([0, *(len(rows) for rows, _ in parts)])
+    bounds = [part[1:] + start for (_, part), start in zip(parts, starts, strict=False)]
+    return np.concatenate([rows for rows, _ in parts]), np.concatenate([np.zeros(1, np.int64), *bounds])
 
 
 def _evaluate(program: FeatureProgram, most: int, table: Columns, sentences: Int64) -> tuple[UInt64, Int64]:
@@ -335,15 +350,6 @@ def _evaluate(program: FeatureProgram, most: int, table: Columns, sentences: Int
     size = int(sentences[-1] - sentences[0])
     keys, offsets = np.empty(size * most + 1, np.uint64), np.empty(size + 1, np.int64)
     return keys[: _evaluate_all(program, table, most, sentences, keys, offsets)], offsets
-
-
-def join_rows(parts: list[tuple[NDArray[G], Int64]]) -> tuple[NDArray[G], Int64]:
-    """Join rows in compressed form that were computed in several parts."""
-    if len(parts) == 1:
-        return parts[0]
-    sizes = np.cumsum([0, *(len(ids) for ids, _ in parts)])
-    offsets = [part[1:] + start for (_, part), start in zip(parts, sizes, strict=False)]
-    return np.concatenate([ids for ids, _ in parts]), np.concatenate([np.zeros(1, np.int64), *offsets])
 
 
 def _is_dense(feature: Feature) -> TypeGuard[Conjunction]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.features.conjunctions import Conjunctions
-from spanloom.features.featureset import FeatureSet, Keys, SharedKeys, join_rows, split_rows
+from spanloom.features.featureset import FeatureSet, Keys, SharedKeys, in_parts
 from spanloom.features.packing import packed_index, table_of_rows, unpacked_index
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.files.scratch import MEMORY, Scratch
@@ -215,7 +215,7 @@ class FeatureIndex:
             count = _lookup(keys.ids, offsets, *self._slots, *self._seen, len(self.group_sizes), indices, out)
             return indices[:count], out
 
-        return join_rows(run.map(found, split_rows(keys.offsets, run.workers)))
+        return in_parts(keys.offsets, found, run)
 
     def keeping(self, rows: NDArray[np.bool_]) -> FeatureIndex:
         """Return an index of some of the rows, renumbered in their order; other keys are unknown to it.

@@ -9,7 +9,6 @@ distances or sources are evaluated at each token.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +16,9 @@ from numpy.typing import NDArray
 
 from spanloom.features.columns import ORTHOGRAPHY
 from spanloom.features.program import FeatureProgram, boundaries, compile_features, is_set, most_keys
-from spanloom.features.tables import WORD_SOURCE, Columns, source_of, sources_of
+from spanloom.features.tables import WORD_SOURCE, source_of, sources_of
 from spanloom.features.template import Bag, Column, Feature
-from spanloom.hashing import Int32, Int64, UInt64, hashes
-from spanloom.native import Kernel
-
-_value_keys, _refer = Kernel("value_keys"), Kernel("refer")
+from spanloom.hashing import Int64, hashes
 
 
 class SharedProgram(NamedTuple):
@@ -89,8 +85,7 @@ def group_of(feature: Feature) -> Group | None:
     return Group(source, offset, offset)
 
 
-@dataclass(frozen=True)
-class Divided:
+class Divided(NamedTuple):
     """Features, divided into those of values and those of tokens.
 
     Args:
@@ -101,6 +96,7 @@ class Divided:
         most: the most keys that a token has of its own.
         most_of_values: (G,) the most keys that a value has in each group.
         outside: (G,) how many distances from the sentence the place of each group can have.
+        references: the most values that a token has.
     """
 
     groups: tuple[Group, ...]
@@ -110,23 +106,7 @@ class Divided:
     most: int
     most_of_values: Int64
     outside: Int64
-
-    def starts(self, table: Columns) -> Int64:
-        """Return the first row of each group, (G + 1,)."""
-        return np.append(0, (table.sizes[self.shared.source] + self.outside).cumsum())
-
-    def value_keys(self, table: Columns, starts: Int64) -> tuple[UInt64, Int64]:
-        """Return the keys of the rows of values, and where each row's begin."""
-        keys = np.empty(int(np.diff(starts) @ self.most_of_values) + len(ORTHOGRAPHY), np.uint64)
-        offsets = np.empty(int(starts[-1]) + 1, np.int64)
-        return keys[: _value_keys(self.shared, table, starts, keys, offsets)], offsets
-
-    def references(self, table: Columns, starts: Int64, sentences: Int64) -> tuple[Int32, Int64]:
-        """Return the rows of values that the tokens of some sentences have, and where each token's begin."""
-        size = int(sentences[-1] - sentences[0])
-        most = sum(1 if group.bag is None else group.last - group.first + 1 for group in self.groups)
-        rows, offsets = np.empty(size * most, np.int32), np.empty(size + 1, np.int64)
-        return rows[: _refer(self.shared, table, starts, sentences, rows, offsets)], offsets
+    references: int
 
 
 def divide(features: Sequence[Feature], columns: Sequence[Column]) -> Divided:
@@ -151,6 +131,7 @@ def divide(features: Sequence[Feature], columns: Sequence[Column]) -> Divided:
         most_keys(own),
         np.array(most, np.int64),
         np.array(outside, np.int64),
+        sum(1 if group.bag is None else group.last - group.first + 1 for group in groups),
     )
 
 

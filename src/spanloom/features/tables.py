@@ -40,10 +40,6 @@ class Columns(NamedTuple):
     stride: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
-    def of(self, columns: NDArray[np.int64]) -> Columns:
-        """Return some of the columns."""
-        return self._replace(source=self.source[columns], base=self.base[columns], stride=self.stride[columns])
-
 
 def source_of(column: Column) -> str:
     """Return what decides a column's value: the word, or a column of the data with this name."""

@@ -245,34 +245,16 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
     return documents[0]
 
 
-Parsed: TypeAlias = tuple[Document | None, list[Problem]]
-
-
-def parse_record(record: object, mentions: bool = True, fields: RecordFields | None = None) -> list[Parsed]:
-    """Parse one record; return its document, valid only if no problem is an error, and all problems.
-
-    Args:
-        record: a value from `json.loads`.
-        mentions: if false, mentions, and their rejection by a person, are ignored.
-        fields: the user's description of the record's fields.
-
-    Returns:
-        One document; several of one text, if several annotators share the record.
-    """
-    settled = map(settled_one, scan_record(record, mentions, fields))
-    return [(scanned.document, scanned.problems) for scanned in settled]
-
-
 def scan_record(
     record: object, mentions: bool = True, fields: RecordFields | None = None, path: str = "", line: int | None = None,
     place: str = "",
 ) -> list[Scanned]:  # fmt: skip
-    """Return the documents of a record of a file, with offsets as the file has them.
+    """Return the documents of a record of a file, with offsets as the file has them; one for each of its annotators.
 
     Args:
         record: as `json.loads` gives it.
-        mentions: as in `parse_record`.
-        fields: likewise.
+        mentions: if false, mentions, and their rejection by a person, are ignored.
+        fields: the user's description of the record's fields.
         path: the file.
         line: of the record.
         place: of the record in the file, where it has no line.

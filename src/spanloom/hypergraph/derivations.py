@@ -21,7 +21,7 @@ from spanloom.hypergraph.engine import (
 from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.tables import Automaton, Graph, Paths, csr
 from spanloom.hypergraph.template import Template
-from spanloom.hypergraph.walks import Walker
+from spanloom.hypergraph.walks import path_probabilities
 from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
@@ -38,6 +38,7 @@ class DerivationEngine(Engine):
         super().__init__(template)
         self.depth = _depth(template)
         self._automaton = _automaton(self._graph)
+        self._automata = [self._automaton]
 
     def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         sentences, types = len(offsets) - 1, scores.roles.shape[2]
@@ -55,10 +56,6 @@ class DerivationEngine(Engine):
     def subgraphs(self) -> SubgraphEngine:
         """The engine of the same template that counts each sub-hypergraph once."""
         return SubgraphEngine(self.template)
-
-    @property
-    def _automata(self) -> list[Automaton]:
-        return [self._automaton]
 
     def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
         ranked = reference.kbest(self.template, self._edge_scores(scores, offsets, sentence, kind), count)
@@ -95,7 +92,7 @@ class DerivationEngine(Engine):
         held, starts = self._nodes(allowed)
         usable = allowed & held[:, self._automaton.source]
         queried = np.arange(len(paths.sentence))
-        return Walker(self._automaton, late=True).probabilities(scores, offsets, paths, usable, starts, queried, run)
+        return path_probabilities(self._automaton, scores, offsets, paths, usable, starts, queried, run, late=True)
 
     def _nodes(self, allowed: Bools) -> tuple[Bools, Bools]:
         """Return (M, V) the nodes of a path, of which not all hyperedges are allowed, and those where its flow begins.

@@ -158,6 +158,8 @@ class Engine(ABC):
     counting: str
     depth: int
     """The largest number of hyperedges of a structure at one token: the D axis."""
+    _automata: Sequence[Automaton]
+    """One automaton for the best structure, or several that are independent."""
 
     def __init__(self, template: Template) -> None:
         self.template = template
@@ -202,11 +204,6 @@ class Engine(ABC):
     ) -> Best:
         """Find the best structure of each sentence and type."""
         return self._best(Masked.of(potentials, allowed, self.template), offsets, self._automata, run)
-
-    @property
-    @abstractmethod
-    def _automata(self) -> Sequence[Automaton]:
-        """One automaton for the best structure, or several that are independent."""
 
     def _best(self, scores: Masked, offsets: Ints, automata: Sequence[Automaton], run: Executor) -> Best:
         tokens, _, types = scores.roles.shape

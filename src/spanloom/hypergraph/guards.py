@@ -328,6 +328,7 @@ class GuardedEngine(Engine):
 
     def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands) -> None:
         self.template, self.counting, self.depth, self._graph = base.template, base.counting, base.depth, base._graph
+        self._automata = base._automata
         self._base, self._offsets, self._types = base, offsets, types
         # 1. A demand that requires one path is a mask.
         single = demands.required & (np.bincount(demands.owner, minlength=len(demands.required)) == 1)
@@ -354,10 +355,6 @@ class GuardedEngine(Engine):
 
     def _lane_codes(self, paths: Paths) -> Ints:
         return paths.sentence * self._types + paths.kind
-
-    @property
-    def _automata(self) -> Sequence[Automaton]:
-        return self._base._automata
 
     def _masked(self, scores: Masked) -> Masked:
         own = scores._replace(gate=self._gate, allowed=self._mask)

@@ -22,7 +22,7 @@ from spanloom.hypergraph.engine import (
 from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile_program, parts
 from spanloom.hypergraph.tables import Automaton, Hyperedges, Paths, hyperedges_of
 from spanloom.hypergraph.template import Hyperedge, Template
-from spanloom.hypergraph.walks import Walker
+from spanloom.hypergraph.walks import path_probabilities
 from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
@@ -44,6 +44,7 @@ class SubgraphEngine(Engine):
     def __init__(self, template: Template) -> None:
         super().__init__(template)
         self.parts = [IndependentPart(part, template, i == 0) for i, part in enumerate(parts(template))]
+        self._automata = [part.runs for part in self.parts]
         self.depth = sum(part.program.depth for part in self.parts) - len(self.parts) + 1
 
     def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
@@ -59,10 +60,6 @@ class SubgraphEngine(Engine):
             if with_counts and none.any():
                 roles.transpose(0, 2, 1)[np.repeat(none, np.diff(offsets), axis=0)] = 0.0
         return Expectations(log_partition, roles, each)
-
-    @property
-    def _automata(self) -> list[Automaton]:
-        return [part.runs for part in self.parts]
 
     def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
         ranked = [part.kbest(scores, offsets, sentence, kind, count) for part in self.parts]
@@ -81,8 +78,15 @@ class SubgraphEngine(Engine):
 
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         result = np.ones(len(paths.sentence))
-        for part in self.parts:
-            part.path_probability(scores, offsets, paths, run, result)
+        with_none = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)
+        for single in (part.single for part in self.parts):
+            allowed = with_none[:, single.number]
+            demands = np.append(0, np.cumsum((allowed == 0).any(1)[paths.row]))[paths.run_ptr]
+            queried = np.flatnonzero(np.diff(demands))
+            if len(queried):
+                anywhere = np.ones((len(allowed), len(single.accept)), bool)
+                usable = allowed.take(single.edge, 1) > 0
+                result *= path_probabilities(single, scores, offsets, paths, usable, anywhere, queried, run, late=False)
         return result
 
 
@@ -183,17 +187,6 @@ class IndependentPart:
         edges = np.full((count, end - start, max(self.program.depth, 1)), -1, np.int16)
         drawn = _sample(scores, start, end, kind, random.random(edges.shape), self.single, edges)
         return _structures(edges) if drawn else ()
-
-    def path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor, result: Floats) -> None:
-        """Multiply ``result`` by the probability of each path's hyperedges in this part."""
-        allowed = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)[:, self.single.number]
-        demands = np.append(0, np.cumsum((allowed == 0).any(1)[paths.row]))[paths.run_ptr]
-        queried = np.flatnonzero(np.diff(demands))
-        if len(queried):
-            anywhere = np.ones((len(allowed), len(self.single.accept)), bool)
-            usable = allowed.take(self.single.edge, 1) > 0
-            walker = Walker(self.single, late=False)
-            result *= walker.probabilities(scores, offsets, paths, usable, anywhere, queried, run)
 
 
 def _whole_vectors(count: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -17,49 +16,35 @@ from spanloom.sparse import ascending
 _path_probability = Kernel("path_probability")
 
 
-@dataclass(frozen=True)
-class Walker:
-    """Computation of path probabilities on an automaton.
+def path_probabilities(
+    automaton: Automaton, scores: Masked, offsets: Ints, paths: Paths, usable: NDArray[np.bool_],
+    starts: NDArray[np.bool_], queries: Ints, run: Executor, *, late: bool,
+) -> Floats:  # fmt: skip
+    """Compute the probability of some paths or their expected number in a derivation, 1 at most; 1 for the others.
 
     Args:
         automaton: the tables, without bundles.
+        scores: potentials, and what is allowed.
+        offsets: (N + 1,) first token of each sentence.
+        paths: Q of them, with M rows.
+        usable: (M, C) the choices that each row allows.
+        starts: (M, X) the entries at which a path may begin.
+        queries: the numbers of these paths.
+        run: how pieces of the work are run; the result does not depend on it.
         late: whether a path also begins with the flow to an entry from its own token, as where nodes are entries.
     """
-
-    automaton: Automaton
-    late: bool
-
-    def probabilities(
-        self, scores: Masked, offsets: Ints, paths: Paths, usable: NDArray[np.bool_],
-        starts: NDArray[np.bool_], queries: Ints, run: Executor,
-    ) -> Floats:  # fmt: skip
-        """Compute the probability of some paths or their expected number in a derivation, 1 at most; 1 for the others.
-
-        Args:
-            scores: potentials, and what is allowed.
-            offsets: (N + 1,) first token of each sentence.
-            paths: Q of them, with M rows.
-            usable: (M, C) the choices that each row allows.
-            starts: (M, X) the entries at which a path may begin.
-            queries: the numbers of these paths.
-            run: how pieces of the work are run; the result does not depend on it.
-        """
-        chances = np.ones(len(paths.sentence))
-        questions = paths._replace(allowed=usable.astype(np.uint8))
-        begins = starts.astype(np.uint8)
-
-        def one(piece: Ints) -> None:
-            _path_probability(scores, offsets, questions, begins, piece, self.late, self.automaton, chances)
-
-        run.map(one, _pieces(paths, queries, run.workers))
-        return chances
-
-
-def _pieces(paths: Paths, queries: Ints, workers: int) -> list[Ints]:
-    """Split paths into pieces, those of one sentence together, by type and first token."""
+    chances = np.ones(len(paths.sentence))
+    questions = paths._replace(allowed=usable.astype(np.uint8))
+    begins = starts.astype(np.uint8)
+    # A piece has all paths of its sentences, by type and first token.
     sentence = paths.sentence[queries]
     order = ascending(sentence, paths.kind[queries], paths.first[queries])
     queries, sentence = queries[order], sentence[order]
     cuts = np.flatnonzero(np.diff(sentence, prepend=-1))
-    starts = [int(cuts[piece[0]]) for piece in pieces(len(cuts), workers)]
-    return [queries[a:b] for a, b in pairwise([*starts, len(queries)])]
+    bounds = [*(int(cuts[piece[0]]) for piece in pieces(len(cuts), run.workers)), len(queries)]
+
+    def one(piece: Ints) -> None:
+        _path_probability(scores, offsets, questions, begins, piece, late, automaton, chances)
+
+    run.map(one, [queries[a:b] for a, b in pairwise(bounds)])
+    return chances

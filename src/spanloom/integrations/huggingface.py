@@ -7,18 +7,17 @@ Nothing is fetched, and nothing is written to a cache.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import UsageError
 from spanloom.extras import extra
 from spanloom.formats.arrow import arrow_schema, from_row, to_batches
-from spanloom.formats.base import Notices
-from spanloom.formats.record import parse_record
+from spanloom.formats.base import Notices, Scanned, accepted
+from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import RecordFields
+from spanloom.formats.settling import settled_one
 from spanloom.formats.tag_dialects import in_turn
 
 if TYPE_CHECKING:
@@ -77,24 +76,15 @@ def _class_names(features: Mapping[str, Any]) -> dict[str, list[str]]:
     return {column: list(kind.names) for column, kind in inner.items() if hasattr(kind, "names")}
 
 
-def _parsed(row: Mapping[str, Any], number: int, fields: RecordFields) -> list[tuple[Document | None, list[Problem]]]:
-    return [
-        (document, [replace(problem, path="dataset", line=number) for problem in found])
-        for document, found in parse_record(from_row(row), fields=fields)
-    ]
+def _scanned(row: Mapping[str, Any], number: int, fields: RecordFields) -> list[Scanned]:
+    return [settled_one(one) for one in scan_record(from_row(row), fields=fields, path="dataset", line=number)]
 
 
 def _documents(rows: Iterable[Mapping[str, Any]], names: Mapping[str, Sequence[str]]) -> Iterator[Document]:
     notices = Notices()
     fields = RecordFields(None, None, names)
     try:
-        calls = (partial(_parsed, row, number, fields) for number, row in enumerate(rows, start=1))
-        for document, problems in in_turn((fields.tags, fields.kinds), calls):
-            for problem in problems:
-                if problem.severity == "error":
-                    raise problem.to_error()
-            notices.add(problems)
-            if document is not None:
-                yield document
+        calls = (partial(_scanned, row, number, fields) for number, row in enumerate(rows, start=1))
+        yield from accepted(in_turn((fields.tags, fields.kinds), calls), notices)
     finally:
         notices.report(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,9 @@ from warnings import warn
 from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
 from spanloom.files.walk import read_toml, shown_value
 from spanloom.formats.source import decode, raw_lines
-from spanloom.label.expressions import REPEATS, Condition, Element, ExpressionError, Repeat, TokenExpression
+from spanloom.label.expressions import REPEATS, Condition, Element, Repeat
 from spanloom.label.matches import MATCHES, OVERLAPS, FoldedPhrases, Match, Overlaps, words_of
+from spanloom.text.expressions import Expression, ExpressionError
 from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
 from spanloom.vocabulary.json_records import is_pattern, json_objects, names_of, shown
 
@@ -369,11 +371,11 @@ class _Reader:
             negated,
         )
 
-    def _expression(self, given: Any, place: str, match: Match) -> TokenExpression:
+    def _expression(self, given: Any, place: str, match: Match) -> Expression:
         if not isinstance(given, str) or not given:
             self.fail(f"found {shown_value(given)}, expected a regular expression", place)
         try:
-            return TokenExpression(given, ignore_case=match == "lower")
+            return Expression(given, re.IGNORECASE if match == "lower" else 0)
         except ExpressionError as error:
             self.fail(f"{clip(given)}: {error}", place)
 

@@ -10,7 +10,7 @@ from spanloom.learn.descent import adagrad_together as adagrad_together
 from spanloom.learn.lbfgs import Iteration as Iteration
 from spanloom.learn.lbfgs import minimize as minimize
 from spanloom.learn.objective import Objective as Objective
-from spanloom.learn.target import AllowedTarget as AllowedTarget
+from spanloom.learn.readings import AllowedTarget as AllowedTarget
 from spanloom.learn.target import CountTarget as CountTarget
 from spanloom.learn.target import EdgeTarget as EdgeTarget
 from spanloom.learn.target import Target as Target

@@ -17,7 +17,7 @@ from spanloom.errors import UsageError
 from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Potentials
 from spanloom.learn.corpus_target import CorpusTarget
 from spanloom.learn.readings import ReadingsTarget
-from spanloom.learn.target import AllowedTarget, TargetCounts, tokens_of
+from spanloom.learn.target import TargetCounts, tokens_of
 
 _STEP: Final = 2.0**-5  # along c: what is left out is of the order of its square, and sums are good to about 1e-6
 _TOLERANCE: Final = 0.1
@@ -45,6 +45,7 @@ class DensityTarget:
         UsageError: a density, a weight or a tolerance that is not valid.
 
     >>> from spanloom.hypergraph import SubgraphEngine
+    >>> from spanloom.learn.readings import AllowedTarget
     >>> from spanloom.structures import STRUCTURES
     >>> structure, offsets = STRUCTURES["separators"], np.array([0, 3])
     >>> engine = SubgraphEngine(structure.template(["x"]))
@@ -58,7 +59,7 @@ class DensityTarget:
 
     engine: Engine
     offsets: Ints
-    target: CorpusTarget | AllowedTarget | ReadingsTarget
+    target: CorpusTarget | ReadingsTarget
     starts: Ints
     density: Floats
     weight: float = 1.0

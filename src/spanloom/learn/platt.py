@@ -52,16 +52,13 @@ class Platt:
         if self == IDENTITY:
             return probability
         with np.errstate(divide="ignore"):
-            return self._of(logits(np.log(probability)))
+            return self.of_log(np.log(probability))
 
     def of_log(self, log_probability: Floats) -> Floats:
         """Map probabilities that are given as logarithms, and may be too small for a number."""
         if self == IDENTITY:
             return np.exp(np.minimum(log_probability, 0.0))
-        return self._of(logits(log_probability))
-
-    def _of(self, logit: Floats) -> Floats:
-        return _squashed(self.slope * logit + self.intercept)
+        return _squashed(self.slope * logits(log_probability) + self.intercept)
 
 
 IDENTITY: Final = Platt()

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.errors import UsageError
 from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Mask, Potentials
 from spanloom.learn.target import TargetCounts, tokens_of
 from spanloom.parallel import SERIAL, Executor
@@ -145,7 +146,7 @@ class Readings(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadingsTarget:
-    """Partial annotation with claims: any of the structures that it allows, as `AllowedTarget` has it of a mask.
+    """Partial annotation: any of the structures that it allows; see `AllowedTarget`.
 
     Args:
         engine: of the structures.
@@ -156,6 +157,11 @@ class ReadingsTarget:
     engine: Engine
     offsets: Ints
     readings: Readings
+
+    @property
+    def allowed(self) -> Mask:
+        """(T, E, K) true where a hyperedge may be picked, but for sentences with versions."""
+        return self.readings.allowed
 
     @property
     def shape(self) -> tuple[int, int, int, int, int]:
@@ -179,6 +185,42 @@ class ReadingsTarget:
         """Return the target of some sentences."""
         own, tokens = tokens_of(self.offsets, sentences)
         return ReadingsTarget(self.engine, own, self.readings.take(sentences, tokens))
+
+
+class AllowedTarget(ReadingsTarget):
+    """Partial or latent annotation: any of the structures that a mask allows.
+
+    The loss is log Z minus log Z of what is allowed: minus the log-probability that the structure is one of these. It
+    is not convex, so where training begins matters; and where nothing speaks against mentions, it calls everything one
+    (see `spanloom.learn.complete`). It is what a structure needs that writes some mentions in several ways.
+
+    Args:
+        engine: of the structures.
+        offsets: (N + 1,) first token of each sentence.
+        allowed: (T, E, K) true where a hyperedge may be picked.
+
+    Raises:
+        UsageError: a sentence in which every structure is forbidden.
+
+    >>> from spanloom.hypergraph import SubgraphEngine
+    >>> from spanloom.structures import STRUCTURES
+    >>> engine, offsets = SubgraphEngine(STRUCTURES["separators"].template(["x"])), np.array([0, 3])
+    >>> scores = Potentials(np.ones((3, len(engine.template.roles), 1), np.float32), np.zeros((0, 1), np.float32))
+    >>> free = AllowedTarget(engine, offsets, np.ones((3, len(engine.template.edges), 1), bool))
+    >>> bool((free.target_counts(scores).roles == engine.expectations(scores, offsets).roles).all())  # nothing to learn
+    True
+    """
+
+    def __init__(self, engine: Engine, offsets: Ints, allowed: Mask) -> None:
+        super().__init__(engine, offsets, Readings.of(allowed))
+        _, tokens, roles, constants, types = self.shape
+        zeros = Potentials(np.zeros((tokens, roles, types), np.float32), np.zeros((constants, types), np.float32))
+        none = np.argwhere(np.isneginf(engine.log_partition(zeros, offsets, allowed=allowed)))
+        if len(none):
+            sentence, kind = none[0].tolist()
+            raise UsageError(
+                f"no structure of sentence {sentence} and type {kind} is allowed; what is annotated contradicts itself"
+            )
 
 
 def _products_of_others(factors: Floats) -> Floats:

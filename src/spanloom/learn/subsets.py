@@ -9,7 +9,8 @@ from spanloom.hypergraph import Edges, Ints
 from spanloom.learn.corpus_target import CorpusTarget
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.density import DensityTarget
-from spanloom.learn.target import AllowedTarget, EdgeTarget, Target, tokens_of
+from spanloom.learn.readings import ReadingsTarget
+from spanloom.learn.target import EdgeTarget, Target, tokens_of
 from spanloom.sparse import gathered
 
 
@@ -32,7 +33,7 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
     matrix = Sparse(indices, begins, dense=dense)
     weights = None if data.weights is None else data.weights[sentences]
     target: Target
-    if isinstance(data.target, CorpusTarget | AllowedTarget | DensityTarget):
+    if isinstance(data.target, CorpusTarget | ReadingsTarget | DensityTarget):
         target = data.target.take(sentences)
     else:
         target = EdgeTarget(data.engine, offsets, edges[tokens])

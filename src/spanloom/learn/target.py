@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.files.scratch import MEMORY, Scratch
@@ -180,69 +179,6 @@ class CountTarget:
         if sentences is None or tokens is None:
             return scored(potentials, self.roles, self.total)
         return scored(potentials, self.roles.take(tokens, axis=0), self.constants[sentences].sum(0))
-
-
-@dataclass(frozen=True)
-class AllowedTarget:
-    """Partial or latent annotation: any of the structures that a mask allows.
-
-    The loss is log Z minus log Z of what is allowed: minus the log-probability that the structure is one of these. It
-    is not convex, so where training begins matters; and where nothing speaks against mentions, it calls everything one
-    (see `spanloom.learn.complete`). It is what a structure needs that writes some mentions in several ways.
-
-    Args:
-        engine: of the structures.
-        offsets: (N + 1,) first token of each sentence.
-        allowed: (T, E, K) true where a hyperedge may be picked.
-
-    Raises:
-        UsageError: a sentence in which every structure is forbidden.
-
-    >>> from spanloom.hypergraph import SubgraphEngine
-    >>> from spanloom.structures import STRUCTURES
-    >>> engine, offsets = SubgraphEngine(STRUCTURES["separators"].template(["x"])), np.array([0, 3])
-    >>> scores = Potentials(np.ones((3, len(engine.template.roles), 1), np.float32), np.zeros((0, 1), np.float32))
-    >>> free = AllowedTarget(engine, offsets, np.ones((3, len(engine.template.edges), 1), bool))
-    >>> bool((free.target_counts(scores).roles == engine.expectations(scores, offsets).roles).all())  # nothing to learn
-    True
-    """
-
-    engine: Engine
-    offsets: Ints
-    allowed: NDArray[np.bool_]
-
-    def __post_init__(self) -> None:
-        _, tokens, roles, constants, types = self.shape
-        zeros = Potentials(np.zeros((tokens, roles, types), np.float32), np.zeros((constants, types), np.float32))
-        none = np.argwhere(np.isneginf(self.engine.log_partition(zeros, self.offsets, allowed=self.allowed)))
-        if len(none):
-            sentence, kind = none[0].tolist()
-            raise UsageError(
-                f"no structure of sentence {sentence} and type {kind} is allowed; what is annotated contradicts itself"
-            )
-
-    @property
-    def shape(self) -> tuple[int, int, int, int, int]:
-        """(N, T, R, C, K)."""
-        template = self.engine.template
-        tokens, _, types = self.allowed.shape
-        return len(self.offsets) - 1, tokens, len(template.roles), len(template.constants), types
-
-    def target_counts(
-        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
-    ) -> TargetCounts:
-        """Return what is wanted of some sentences; see `Target`."""
-        offsets, allowed = self.offsets, self.allowed
-        if sentences is not None and tokens is not None:
-            offsets, _ = tokens_of(self.offsets, sentences)
-            allowed = allowed[tokens]
-        found = self.engine.expectations(potentials, offsets, allowed=allowed)
-        return TargetCounts(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
-
-    def take(self, sentences: Ints) -> AllowedTarget:
-        """Return the target of some sentences."""
-        own, tokens = tokens_of(self.offsets, sentences)
-        return AllowedTarget(self.engine, own, self.allowed[tokens])
 
 
 def scored(potentials: Potentials, roles: Singles, constants: Floats) -> TargetCounts:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
-from spanloom.document.annotators import remarked
+from spanloom.document.annotators import other_meta
 from spanloom.document.span import found_mention, join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
 from spanloom.formats.unread import unread_fields
@@ -253,7 +253,7 @@ def place(
                     continue
                 own = None if heads[at][0] < 0 else heads[at]
                 mentions.append(found_mention(types[kinds[at]], spans[ptr[at] : ptr[at + 1]], own, links[at], score))
-            documents.append(remarked(document, mentions))
+            documents.append(document.copy(mentions=mentions, meta=other_meta(document)))
     return documents
 
 

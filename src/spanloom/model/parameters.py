@@ -328,7 +328,7 @@ class MentionEstimator(Parameters[M]):
 
     def _watched(self, documents: Iterable[Document], notice: Notice) -> Iterator[Document]:
         """Yield the documents, and warn once if their text differs from the training text."""
-        watch = _WATCHES.setdefault(self, ShiftWatch(self.profile_))
+        watch = _WATCHES.get(self) or _WATCHES.setdefault(self, ShiftWatch(self.profile_))
         return watch.over(documents, notice)
 
     def _warn_lost(self, stacklevel: int = 3) -> None:

@@ -114,7 +114,7 @@ class StructuredModel(Generic[S]):
         every token, they need no role to start them, and all are decoded each time.
         """
         every, lengths = self.structure.covers or not self.start_rows, np.diff(offsets)
-        mark, kinds = np.array([every or one for one in self._starting], np.uint8), self.structure.lanes(self.types)
+        mark, kinds = np.array([every or one for one in self._starting], np.uint8), potentials.roles.shape[2]
         sentence, kind = np.divmod(np.arange(len(lengths) * kinds), kinds)
         found: list[tuple[Edges, Ints, Ints]] = []
         for penalty in reversed(penalties):

@@ -31,7 +31,7 @@ from spanloom.model.pairs import NESTED
 from spanloom.model.structured import AnyModel
 from spanloom.recognize.expressions import ANY, Pattern, pattern_of
 from spanloom.recognize.finding import Finder, Found, OneStage, TwoStages
-from spanloom.rescoring.candidates import FARTHEST, identities
+from spanloom.rescoring.candidates import FARTHEST, GIVEN, identities
 from spanloom.rescoring.rescorer import ScoredCandidates
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
@@ -203,39 +203,18 @@ class Constraints:
         self._used.update(f"forbid: {one.spec}" for one, table in zip(expressions, found, strict=True) if len(table))
         return concatenate([MentionTable.build([]), *found])
 
-    def find(self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
-        """Find the mentions of a batch that meet the constraints, as `Finder.find` does.
-
-        Raises:
-            DataError: nothing meets them.
-        """
-        laid = self.lay(batch, way.model, second=isinstance(way, TwoStages)) if self else None
-        return way.find(batch, potentials, notice) if laid is None else laid.find(way, potentials, notice)
-
-    def considered(
-        self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice
-    ) -> tuple[Found, tuple[MentionTable, Floats]]:
-        """Find the mentions of a batch, as `find`, and all that have a chance, as `Finder.plausible`."""
-        laid = self.lay(batch, way.model, second=isinstance(way, TwoStages)) if self else None
-        if laid is None:
-            return way.find(batch, potentials, notice), way.plausible(batch, potentials)
-        return laid.find(way, potentials, notice), laid.plausible(way, potentials)
-
-    def __bool__(self) -> bool:
-        return bool(self.keep or self.require or self.forbid)
-
-    def lay(self, batch: Batch, model: AnyModel, *, second: bool = False) -> Laid | None:
+    def lay(self, batch: Batch, way: Finder) -> Laid | None:
         """Return what is demanded of a batch; ``None`` where that is nothing.
 
         Args:
             batch: prepared documents.
-            model: whose structures must meet it.
-            second: whether a second stage has what is required and the structure cannot hold.
+            way: whose structures must meet it; a second stage has what is required and the structure cannot hold.
 
         Raises:
             DataError: a required mention that the model cannot hold, or that is forbidden.
             UsageError: the structure finds heads.
         """
+        model = way.model
         if model.structure.heads:
             raise UsageError(
                 f"the structure {model.structure} finds heads, which constraints do not support; take another model"
@@ -265,7 +244,7 @@ class Constraints:
             (batch.documents[i], one) for i in np.flatnonzero(counts).tolist() for one in mentions[i][: counts[i]]
         ]
         unheld = self._unheld(gold, required_mentions, batch, model, rules)
-        if not second:
+        if not isinstance(way, TwoStages):
             for row, reason in sorted(unheld.items()):
                 refuse(*gold.owner(row), reason)
         required = gold.table
@@ -327,24 +306,23 @@ class Constraints:
             yield document
 
 
-FREE: Final[Constraints] = Constraints()
-
-
 def constraints_of(
     given: Constraints | Mapping[str, Any] | None, types: Sequence[str], mentions: WhichMentions = "find"
-) -> Constraints:
-    """Return constraints that are given as such, or as a mapping of their arguments.
+) -> Constraints | None:
+    """Return constraints that are given as such, or as a mapping of their arguments; ``None`` without any.
 
     Raises:
         UsageError: it is neither, a type is unknown to the model, or the mentions are given.
     """
     if given is None:
-        return FREE
+        return None
     if isinstance(given, Mapping) and given.keys() <= {"keep", "require", "forbid"}:
         given = Constraints(**given)
     if not isinstance(given, Constraints):
         raise UsageError(f"constraints are {given!r}, expected Constraints, or a mapping with keep, require and forbid")
-    if given and mentions == "given":
+    if not (given.keep or given.require or given.forbid):
+        return None
+    if mentions == "given":
         raise UsageError("constraints are on mentions that are found, but mentions are given; leave one of the two out")
     found = replace(given, _types=tuple(types))
     found.check(types)
@@ -443,7 +421,7 @@ class Laid:
         rows = np.flatnonzero(allowed)
         scored = ScoredCandidates(scored.candidates.take(rows), scored.odds[rows])
         table = scored.candidates.table
-        weights = np.where(scored.candidates.proposed, second.margins(scored.candidates, scored.odds), -1.0)
+        weights = np.where(scored.candidates.level < GIVEN, second.margins(scored.candidates, scored.odds), -1.0)
         chosen, required = self._select(second.rules, table, weights)
         sure = scored._replace(odds=np.where(required, np.inf, scored.odds))  # those that are required are certain
         scores = np.where(required, 1.0, second.probabilities(scored.odds))[chosen]

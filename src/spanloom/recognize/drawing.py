@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import overload
 
@@ -13,7 +12,6 @@ from spanloom.document import Batch, Document
 from spanloom.errors import check_number
 from spanloom.formats.inputs import Given, One, Several, documents_of, is_one
 from spanloom.hypergraph import Floats
-from spanloom.learn.platt import UNSCALED
 from spanloom.model.calibration import held_mentions, probabilities_of
 from spanloom.model.choices import Reading
 from spanloom.model.corpus import Gold, place
@@ -21,8 +19,7 @@ from spanloom.model.drawing import ExpectedF1, agreement, draw_edges, entropies
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.parameters import MentionEstimator, checked_penalties
 from spanloom.model.structured import AnyModel
-from spanloom.parallel import SERIAL
-from spanloom.recognize.finding import Finder, finder
+from spanloom.recognize.finding import Finder
 from spanloom.structures import MentionTable
 
 
@@ -88,10 +85,11 @@ class Drawing(MentionEstimator[AnyModel]):
                 of a second stage.
         """
         batch = Batch.of(self.ready(documents_of(X)))
-        plain = replace(self.fitted, scalings=UNSCALED)
-        way = self._finder() if calibrated else finder(plain, self.overlaps_, None, self.reading, SERIAL)
-        chances = partial(way.probabilities, batch, way.score(batch))
-        own = probabilities_of(self.fitted, batch, self._headless, chances)
+        tagger, way = self.fitted, self._finder()
+        potentials = tagger.score(batch, way.run)
+        exact = partial(tagger.probabilities, potentials, batch.sentences, calibrated=False)
+        chances = partial(way.probabilities, batch, potentials) if calibrated else exact
+        own = probabilities_of(tagger, batch, self._headless, chances)
         return own[0] if is_one(X) else own
 
     @overload
@@ -173,7 +171,7 @@ class Drawing(MentionEstimator[AnyModel]):
         sums = np.zeros((draws, 2), np.int64)
         way = self._finder()
         for number, batch in enumerate(self._batches(documents_of(X))):
-            answer = way.find(batch, way.score(batch), lambda _: None).table
+            answer = way.find(batch, way.model.score(batch, way.run), lambda _: None).table
             for row, found in zip(sums, self._drawn(batch, draws, (seed, number)), strict=True):
                 row += agreement(answer, found)
         return ExpectedF1.of([1.0 if not both else 2 * shared / both for shared, both in sums.tolist()])

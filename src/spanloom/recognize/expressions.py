@@ -17,141 +17,26 @@ from spanloom.document import Batch, Document
 from spanloom.document.document import named
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.structures.base import MentionTable, concatenate, contiguous_table
+from spanloom.text.expressions import Expression, ExpressionError, State
 
 MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, once a type, about 1 kB each
 ANY: Final = "*"
-_MOST: Final = 500  # positions of an automaton; those of other expressions are matched range by range
 _FLAGS: Final = re.compile(r"\A\(\?[aimsux]+\)")
-_ONE: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\[wWdDsSnrtfv]|\\[^0-9A-Za-z]|[^\\^$()|*+?{]", re.DOTALL)
-_TIMES: Final = re.compile(r"(?:([*+?])|\{([0-9]*)(,?)([0-9]*)\})\??")
 _FEW: Final = 40  # tokens of a sentence, up to which trying each range is faster
-_KNOWN: Final = 20_000  # steps of an automaton that are kept
-State = frozenset[int]
-_Part = tuple[bool, State, State]  # whether it matches nothing, and positions at which it may begin and end
 
 
-class _UnsupportedError(Exception):
-    """The expression is more than an automaton, or too large a one."""
-
-
-class Automaton:
-    """The automaton of an expression (Glushkov): its states are sets of the positions that were matched last.
-
-    1. A *position* is a place in the expression that matches one character; a group that is repeated has several.
-    2. It is built bottom up: of each part the positions at which it may begin and end, and those that follow others.
-
-    Args:
-        expression: to compile.
-
-    Raises:
-        _UnsupportedError: it has assertions, references, flags within, possessive repetition, or too many positions.
-    """
-
-    def __init__(self, expression: re.Pattern[str]) -> None:
-        if expression.flags & (re.VERBOSE | re.LOCALE):
-            raise _UnsupportedError
-        self._flags, self._text, self._at = expression.flags & ~re.DEBUG, _FLAGS.sub("", expression.pattern), 0
-        self._one: list[re.Pattern[str]] = []
-        self._next: list[set[int]] = []
-        self._known: dict[tuple[State, str], State] = {}
-        _, first, self._last = self._either()
-        if self._at < len(self._text):
-            raise _UnsupportedError
-        self._next.append(set(first))
-        self.begin: State = frozenset([len(self._one)])
-
-    def step(self, state: State, character: str) -> State:
-        """Return the positions that match a character behind others."""
-        key = state, character
-        if key not in self._known:
-            if len(self._known) >= _KNOWN:
-                self._known.clear()
-            following = set().union(*(self._next[position] for position in state))
-            self._known[key] = frozenset(n for n in following if self._one[n].fullmatch(character))
-        return self._known[key]
-
-    def ends(self, state: State) -> bool:
-        """Return whether a match may end here."""
-        return not self._last.isdisjoint(state)
-
-    def _either(self) -> _Part:
-        empty, first, last = self._sequence()
-        while self._text.startswith("|", self._at):
-            self._at += 1
-            other = self._sequence()
-            empty, first, last = empty or other[0], first | other[1], last | other[2]
-        return empty, first, last
-
-    def _sequence(self) -> _Part:
-        found: _Part = True, frozenset(), frozenset()
-        while self._at < len(self._text) and self._text[self._at] not in "|)":
-            found = self._joined(found, self._repeated())
-        return found
-
-    def _joined(self, one: _Part, other: _Part) -> _Part:
-        for position in one[2]:
-            self._next[position] |= other[1]
-        first = one[1] | other[1] if one[0] else one[1]
-        return one[0] and other[0], first, one[2] | other[2] if other[0] else other[2]
-
-    def _repeated(self) -> _Part:
-        begin = self._at
-        part, end = self._atom(), self._at
-        times = _TIMES.match(self._text, self._at)
-        if times is None:
-            if self._text.startswith("{", self._at):
-                raise _UnsupportedError
-            return part
-        sign, least, comma, most = times.groups()
-        if self._text.startswith("+", times.end()) or (not sign and not least and not comma):
-            raise _UnsupportedError
-        low = {"*": 0, "+": 1, "?": 0}[sign] if sign else int(least or 0)
-        high = {"*": None, "+": None, "?": 1}[sign] if sign else (int(most) if most else None if comma else low)
-        if max(low, high or 0) > _MOST:
-            raise _UnsupportedError
-        found: _Part = True, frozenset(), frozenset()
-        for number in range(max(low, 1) if high is None else high):
-            if number:  # the same again, with positions of its own
-                self._at = begin
-                part = self._atom()
-                assert self._at == end
-            if high is None and number == max(low, 1) - 1:
-                for position in part[2]:
-                    self._next[position] |= part[1]
-            found = self._joined(found, (part[0] or number >= low, *part[1:]))
-        self._at = times.end()
-        return found
-
-    def _atom(self) -> _Part:
-        if self._text.startswith("(", self._at):
-            self._at += 3 if self._text.startswith("(?:", self._at) else 1
-            if self._text.startswith("?", self._at):
-                raise _UnsupportedError
-            found = self._either()
-            if not self._text.startswith(")", self._at):
-                raise _UnsupportedError
-            self._at += 1
-            return found
-        one = _ONE.match(self._text, self._at)
-        if one is None or len(self._one) == _MOST:
-            raise _UnsupportedError
-        self._at = one.end()
-        self._one.append(re.compile(one[0], self._flags))
-        self._next.append(set())
-        here = frozenset([len(self._one) - 1])
-        return False, here, here
-
-
-def automaton_of(expression: re.Pattern[str]) -> Automaton | None:
+def automaton_of(expression: re.Pattern[str]) -> Expression | None:
     """Return the automaton of an expression; ``None`` if it is more than one."""
+    if expression.flags & (re.VERBOSE | re.LOCALE):
+        return None
     try:
-        return Automaton(expression)
-    except (_UnsupportedError, RecursionError):
+        return Expression(_FLAGS.sub("", expression.pattern), expression.flags & ~re.DEBUG)
+    except ExpressionError:
         return None
 
 
 def ranges(
-    expression: re.Pattern[str], automaton: Automaton | None, text: str, tokens: Sequence[Sequence[int]]
+    expression: re.Pattern[str], automaton: Expression | None, text: str, tokens: Sequence[Sequence[int]]
 ) -> Iterator[tuple[list[int], int]]:
     """Yield the ranges of tokens of which an expression matches the whole text: the starts of those with one end.
 
@@ -170,7 +55,7 @@ def ranges(
     live: dict[State, list[int]] = {}  # where matches that are in a state have begun
     for at in range(tokens[0][0], tokens[-1][1]):
         if at in starts:
-            live.setdefault(automaton.begin, []).append(at)
+            live.setdefault(automaton.whole, []).append(at)
         moved: dict[State, list[int]] = {}
         for state, begins in live.items():
             following = automaton.step(state, text[at])
@@ -200,7 +85,7 @@ class Pattern(NamedTuple):
     type: str
     expression: re.Pattern[str]
     word: str
-    automaton: Automaton | None = None
+    automaton: Expression | None = None
 
     def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
         """Yield the characters of all occurrences in a text that are whole words."""

@@ -21,7 +21,7 @@ from spanloom.rescoring.candidates import identities
 from spanloom.structures import MOST_MENTIONS, MentionTable
 from spanloom.structures.base import concatenate
 
-__all__ = ["Finder", "Found", "finder"]
+__all__ = ["Finder", "Found"]
 
 _LOWEST = (-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # mention penalties; with 7, one at odds of 1 to 1,000
 
@@ -53,10 +53,6 @@ class Finder(ABC):
     model: AnyModel
     reading: str
     run: Executor
-
-    def score(self, batch: Batch) -> Potentials:
-        """Return the potentials of a batch."""
-        return self.model.score(batch, self.run)
 
     @abstractmethod
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
@@ -98,7 +94,8 @@ class Finder(ABC):
         """
         found: list[list[Document]] = [[] for _ in penalties]
         for batch in data:
-            for marked, table in zip(found, self.under(batch, self.score(batch), penalties), strict=True):
+            potentials = self.model.score(batch, self.run)
+            for marked, table in zip(found, self.under(batch, potentials, penalties), strict=True):
                 marked += place(batch, table, self.model.types, np.ones(len(table)))
         return found
 
@@ -166,10 +163,3 @@ class TwoStages(Finder):
     def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run, given=mentions)
         return self.second.probabilities(scored.odds[scored.rows_of(mentions)])
-
-
-def finder(model: AnyModel, rules: OverlapRules | None, second: Rescorer | None, reading: str, run: Executor) -> Finder:
-    """Return the way that a model goes: with its second stage, if it has one; without rules all may overlap."""
-    if second is not None:
-        return TwoStages(model, reading, run, second)
-    return OneStage(model, reading, run, rules or OverlapRules.free(len(model.types)))

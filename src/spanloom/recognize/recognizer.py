@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
-from itertools import starmap
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
@@ -42,14 +41,14 @@ from spanloom.model.store import (
     structure_in,
 )
 from spanloom.model.strongest import Strongest, names_from
-from spanloom.model.structured import AnyModel, of_structures
+from spanloom.model.structured import of_structures
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass
 from spanloom.recognize.choosing import AUTO
-from spanloom.recognize.constraints import FREE, Constraints, constraints_of
+from spanloom.recognize.constraints import Constraints, constraints_of
 from spanloom.recognize.drawing import Drawing
-from spanloom.recognize.finding import Finder, Found, finder
+from spanloom.recognize.finding import Finder, OneStage, TwoStages
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder, check_encoder_training
 from spanloom.rescoring import Rescorer
 from spanloom.rescoring.candidates import identities
@@ -186,7 +185,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         if mentions == "given":
             return more(self._of_given(documents, attributes, BATCH_TOKENS))
         stages, marked = self._marking(attributes)
-        return marked(more(self._stream(self.fitted, documents, threshold, answers, notice, stages, requested)))
+        return marked(more(self._stream(documents, threshold, answers, notice, stages, requested)))
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
@@ -196,13 +195,14 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         The arguments are those of `stream`. Documents keep their order.
         """
         check_number("threshold", threshold, 0, 1)
-        types, splitting = self.fitted.types, SplittingStream(self.splitter_, notice)
+        splitting, way = SplittingStream(self.splitter_, notice), self._finder()
 
-        def placed(batch: Batch, own: Found) -> MentionArrays:
-            given = (batch, own.table, types, own.scores, threshold)
+        def placed(batch: Batch) -> MentionArrays:
+            own = way.find(batch, way.model.score(batch, way.run), notice)
+            given = (batch, own.table, way.model.types, own.scores, threshold)
             return place_arrays(*given, partial(splitting.predicted, partial(place, *given)))
 
-        return starmap(placed, self._found(self._watched(documents_of(X), notice), splitting, notice))
+        return map(placed, self._batches(self._watched(documents_of(X), notice), splitting))
 
     def alternatives(
         self, X: Given, *, constraints: Constraints | Mapping[str, Any] | None = None
@@ -218,13 +218,17 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             yield found.copy(mentions=others)
 
     def _considered(
-        self, X: Given, notice: Notice, least: float, constraints: Constraints = FREE
+        self, X: Given, notice: Notice, least: float, constraints: Constraints | None = None
     ) -> Iterator[tuple[Document, list[Mention]]]:
         """As of all estimators of mentions; features are scored once."""
         splitting, way, types = SplittingStream(self.splitter_, notice), self._finder(), self.fitted.types
         for batch in self._batches(self._watched(documents_of(X), notice), splitting):
-            potentials = way.score(batch)
-            found, (table, scores) = constraints.considered(way, batch, potentials, notice)
+            potentials = way.model.score(batch, way.run)
+            laid = None if constraints is None else constraints.lay(batch, way)
+            if laid is None:
+                found, (table, scores) = way.find(batch, potentials, notice), way.plausible(batch, potentials)
+            else:
+                found, (table, scores) = laid.find(way, potentials, notice), laid.plausible(way, potentials)
             more = ~np.isin(identities(table), identities(found.table)) & (scores >= least)
             every = concatenate([found.table, table.take(more)])
             own = [{m.key for m in one.mentions} for one in place(batch, found.table, types, found.scores)]
@@ -234,25 +238,26 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
                 yield one.copy(mentions=mentions), [mention for mention in one.mentions if mention.key not in keys]
 
     def _stream(
-        self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice,
-        stages: Sequence[Stage] = (), constraints: Constraints = FREE,
+        self, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice,
+        stages: Sequence[Stage], constraints: Constraints | None,
     ) -> Iterator[Document]:  # fmt: skip
-        splitting = SplittingStream(self.splitter_, notice)
-        for batch, found in self._found(documents, splitting, notice, constraints):
-            placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
-            staged = run_stages(stages, answered(placed, found.answers()) if answers else placed)
-            yield from constraints.restored(batch.documents, staged)
-        constraints.warn_unused(notice)
-
-    def _found(
-        self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice, constraints: Constraints = FREE
-    ) -> Iterator[tuple[Batch, Found]]:
-        way = self._finder()
+        splitting, way = SplittingStream(self.splitter_, notice), self._finder()
         for batch in self._batches(documents, splitting):
-            yield batch, constraints.find(way, batch, way.score(batch), notice)
+            potentials = way.model.score(batch, way.run)
+            laid = None if constraints is None else constraints.lay(batch, way)
+            found = laid.find(way, potentials, notice) if laid else way.find(batch, potentials, notice)
+            placed = splitting.join(place(batch, found.table, way.model.types, found.scores, threshold))
+            staged = run_stages(stages, answered(placed, found.answers()) if answers else placed)
+            yield from constraints.restored(batch.documents, staged) if constraints else staged
+        if constraints:
+            constraints.warn_unused(notice)
 
     def _finder(self) -> Finder:
-        return finder(self.fitted, self.overlaps_, self.second_, self.reading, threads(self.n_jobs))
+        """Return the way of the model: with its second stage, if it has one; without rules all may overlap."""
+        model, run = self.fitted, threads(self.n_jobs)
+        if self.second_ is not None:
+            return TwoStages(model, self.reading, run, self.second_)
+        return OneStage(model, self.reading, run, self.overlaps_ or OverlapRules.free(len(model.types)))
 
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
         splitting = splitting or SplittingStream(self.splitter_, lambda _: None)
@@ -299,7 +304,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         """
         [ready] = self.ready([one_of(X)])
         requested = requested_mentions(ready, mentions)
-        [own] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
+        [own] = self._stream([ready], 0.0, False, lambda _: None, (), None)
         found = own.mentions
         if requested is None and not self.fitted.structure.holds(MentionTable.build([(0, 0, ((0, 1), (2, 3)))]))[0]:
             requested = [mention for mention in found if len(mention.spans) == 1]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.hashing import UInt64
 from spanloom.hypergraph import Floats, Ints, Potentials
@@ -75,11 +74,6 @@ class CandidateMentions(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.level)
-
-    @property
-    def proposed(self) -> NDArray[np.bool_]:
-        """(C,) whether it is proposed; the others are only given."""
-        return self.level < GIVEN
 
     def renumbered(self, sentences: Ints) -> CandidateMentions:
         """Return the same with the numbers that their sentences have elsewhere."""

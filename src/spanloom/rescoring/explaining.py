@@ -12,7 +12,7 @@ from spanloom.hypergraph import Potentials
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import AnyModel
 from spanloom.model.wording import in_words
-from spanloom.rescoring.candidates import Proposing
+from spanloom.rescoring.candidates import CandidateMentions, Proposing
 from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import SEEN
 from spanloom.rescoring.values import CandidateValues, read_column
@@ -38,7 +38,7 @@ def explain_wholes(
     predicted = {mention.replace(score=None) for mention in found}
     for own in explained:
         mention = own.mention.replace(score=None)
-        batch = second.features.enrich(model.scorer.prepare(Batch.of([document.copy(mentions=[mention])])))
+        batch = model.scorer.prepare(Batch.of([document.copy(mentions=[mention])]))
         gold = Gold(batch, model.types, "whole" if model.structure.heads else None)
         score, parts = whole_parts(model, second, batch, model.score(batch), gold.table, reading)
         decided = mention in predicted
@@ -55,14 +55,16 @@ def whole_parts(
     Args:
         model: the first stage.
         second: the second.
-        batch: with the columns that both read.
+        batch: with the columns that the first reads.
         potentials: of the batch.
         queried: the mention.
         reading: of overlapping mentions.
     """
-    scored = second.scored(model, batch, potentials, reading, given=queried)
+    batch = second.features.enrich(batch)
+    candidates, values = second.proposed(model, batch, potentials, reading, given=queried)
+    scored = ScoredCandidates(candidates, second.odds(candidates, values))
     [row] = scored.rows_of(queried).tolist()
-    parts = sorted(_Whole(model, second, batch, scored).parts(row), key=lambda part: -abs(part.score))
+    parts = sorted(_Whole(model, second, batch, candidates, values).parts(row), key=lambda part: -abs(part.score))
     return float(second.probabilities(scored.odds[[row]])[0]), tuple(parts)
 
 
@@ -73,31 +75,31 @@ class _Whole:
     model: Proposing
     second: Rescorer
     batch: Batch
-    scored: ScoredCandidates
+    candidates: CandidateMentions
+    values: CandidateValues
 
     def parts(self, row: int) -> Iterator[Part]:
         """Yield what speaks for a candidate and against it; the scores add up to its log-odds."""
-        second, candidates = self.second, self.scored.candidates
+        second, candidates, values = self.second, self.candidates, self.values
         if second.early_exit is not None and second.early_exit.skips(candidates)[row]:
             yield Part("bias", second.early_exit.scaling.intercept)
             yield Part("log-odds of the marginal", second.early_exit.scaling.slope * float(candidates.odds[row]))
             return
-        values = second.values(candidates, self.batch)
-        weights = second.weights_of(gapped=not candidates.table.contiguous[row])
+        weights = second.weights if candidates.table.contiguous[row] else second.gapped or second.weights
         for template in second.templates:
             made = conjunctions((template,))
             keys = made.keys(values.table(made.names))
             known = second.index.rows(keys.ids[keys.offsets[row] : keys.offsets[row + 1]])
             for feature in known[known >= 0].tolist():
-                shown = "|".join(self._shown(atom.name, values, row) for atom in atoms(template))
+                shown = "|".join(self._shown(atom.name, row) for atom in atoms(template))
                 yield Part(f"{template}={shown}", float(weights.sparse[feature]))
         numbers = odds_columns(candidates, len(self.model.types))[row] * weights.dense
         yield Part("bias", float(numbers[0]))
         yield Part("log-odds of the marginal", float(numbers[1:].sum()))
 
-    def _shown(self, name: str, values: CandidateValues, row: int) -> str:
+    def _shown(self, name: str, row: int) -> str:
         """Return a value of a candidate as people read it."""
-        table = self.scored.candidates.table
+        table, values = self.candidates.table, self.values
         low, high = self.batch.sentences[table.sentence[row] : table.sentence[row] + 2].tolist()
         if name == "type":
             return self.model.types[int(table.kind[row])]

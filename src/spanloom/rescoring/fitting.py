@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
-from spanloom.features import FeatureSet, Sparse, build_index
+from spanloom.features import FeatureSet, build_index
 from spanloom.features.conjunctions import conjunctions
-from spanloom.hypergraph import Edges, Floats, Ints, Potentials, Singles
+from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.learn import TrainingSet
 from spanloom.learn.folds import FEW, deal
 from spanloom.learn.held_out import Held, HeldOut, of_folds
@@ -28,7 +28,7 @@ from spanloom.model.report import RescoringReport
 from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Proposing, Words, identities, merge, propose
-from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
+from spanloom.rescoring.logistic import ROUGH, Regression, Rows, fit_regression
 from spanloom.rescoring.parts import HeldOutParts, PairedParts
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
@@ -52,7 +52,6 @@ _STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many 
 _FEWEST_GAPS: Final = 100  # right candidates with gaps, below which they have no weights of their own
 _GAPS_LAMBDA: Final = 4.0
 _SURE: Final = 50.0  # log-odds of what does not matter
-_ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
 _FEW = 300  # development mentions, of which the best threshold and half of F1 count alike
 
 
@@ -251,7 +250,7 @@ def fit_rescorer(
         lookup=lookup,
     )
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
-    rows, own = _Rows(built.matrix, numbers, right, sizes), fold[candidates.table.sentence]
+    rows, own = Rows(built.matrix, numbers, right, sizes), fold[candidates.table.sentence]
     gaps = _fit_gaps(rows, candidates, own, table, rules, run)
     if gaps is not None:
         blank = replace(blank, gapped=gaps.weights, gap_threshold=gaps.threshold)
@@ -300,7 +299,7 @@ class _Gaps(NamedTuple):
 
 
 def _fit_gaps(
-    rows: _Rows, candidates: CandidateMentions, fold: Ints, gold: MentionTable, rules: OverlapRules, run: Executor
+    rows: Rows, candidates: CandidateMentions, fold: Ints, gold: MentionTable, rules: OverlapRules, run: Executor
 ) -> _Gaps | None:
     """Fit weights and a threshold for candidates with gaps alone.
 
@@ -321,7 +320,7 @@ def _fit_gaps(
         chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
         return 2 * float(own.right[chosen].sum()) / max(1, int(chosen.sum()) + total)
 
-    weights = fit_regression(*own, _GAPS_LAMBDA, run=run, tolerance=_ROUGH).single(own.sizes)
+    weights = fit_regression(*own, _GAPS_LAMBDA, run=run, tolerance=ROUGH).single(own.sizes)
     return _Gaps(weights, _best_threshold(f1, total)[0], odds)
 
 
@@ -348,46 +347,6 @@ def _annotated(candidates: CandidateMentions, silent: NDArray[np.bool_] | None) 
     """Return (C,) whether the sentence of each candidate is annotated for its type; ``silent`` is (N, K)."""
     table = candidates.table
     return np.ones(len(candidates), np.bool_) if silent is None else ~silent[table.sentence, table.kind]
-
-
-class _Rows(NamedTuple):
-    """What regressions are fitted to: C candidates.
-
-    Args:
-        matrix: (C, F), without dense columns.
-        numbers: (C, D).
-        right: (C,) the answers.
-        sizes: (F,) how many features share each weight.
-    """
-
-    matrix: Sparse
-    numbers: Floats
-    right: NDArray[np.bool_]
-    sizes: Singles
-
-    def take(self, kept: NDArray[np.bool_]) -> _Rows:
-        """Return some candidates."""
-        sizes = np.diff(self.matrix.offsets)
-        matrix = Sparse(self.matrix.indices[np.repeat(kept, sizes)], np.append(0, sizes[kept].cumsum()))
-        return _Rows(matrix, self.numbers[kept], self.right[kept], self.sizes)
-
-    def odds_by_others(
-        self, fold: Ints, l2: float, run: Executor, parts: dict[int, Regression] | None = None
-    ) -> Floats:
-        """Return the log-odds of candidates by regressions that are fitted to the other folds, (C,).
-
-        Args:
-            fold: (C,) of each.
-            l2: lambda.
-            run: how pieces of the work are run.
-            parts: of each fold the regression to begin with, which becomes the fitted one.
-        """
-        odds, parts = np.empty(len(fold)), {} if parts is None else parts
-        for number in np.unique(fold).tolist():
-            own, others = self.take(fold == number), self.take(fold != number)
-            parts[number] = fit_regression(*others, l2, parts.get(number), run, _ROUGH)
-            odds[fold == number] = linear_scores(own.matrix, own.numbers, parts[number].single(self.sizes), run)
-        return odds
 
 
 class RescoringDevelopment(NamedTuple):

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features import Sparse
-from spanloom.hypergraph import Floats, Singles
+from spanloom.hypergraph import Floats, Ints, Singles
 from spanloom.learn.lbfgs import minimize
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
 _ITERATIONS = 200
 _RIDGE = 0.1  # on the weights of numbers: they are few, and seen by all
+ROUGH = 1e-3  # tolerance of regressions that are only used to choose
 
 
 class Regression(NamedTuple):
@@ -93,3 +94,43 @@ def fit_regression(
     else:
         begin = np.concatenate([start.sparse / scale, start.dense])
     return weights(minimize(value, begin, iterations=_ITERATIONS, tolerance=tolerance, run=run))
+
+
+class Rows(NamedTuple):
+    """What regressions are fitted to: C things, such as candidates.
+
+    Args:
+        matrix: (C, F), without dense columns.
+        numbers: (C, D).
+        right: (C,) the answers.
+        sizes: (F,) how many features share each weight.
+    """
+
+    matrix: Sparse
+    numbers: Floats
+    right: NDArray[np.bool_]
+    sizes: Singles
+
+    def take(self, kept: NDArray[np.bool_]) -> Rows:
+        """Return some of them."""
+        sizes = np.diff(self.matrix.offsets)
+        matrix = Sparse(self.matrix.indices[np.repeat(kept, sizes)], np.append(0, sizes[kept].cumsum()))
+        return Rows(matrix, self.numbers[kept], self.right[kept], self.sizes)
+
+    def odds_by_others(
+        self, fold: Ints, l2: float, run: Executor, parts: dict[int, Regression] | None = None
+    ) -> Floats:
+        """Return log-odds by regressions that are fitted to the other folds, (C,).
+
+        Args:
+            fold: (C,) of each.
+            l2: lambda.
+            run: how pieces of the work are run.
+            parts: of each fold the regression to begin with, which becomes the fitted one.
+        """
+        odds, parts = np.empty(len(fold)), {} if parts is None else parts
+        for number in np.unique(fold).tolist():
+            own, others = self.take(fold == number), self.take(fold != number)
+            parts[number] = fit_regression(*others, l2, parts.get(number), run, ROUGH)
+            odds[fold == number] = linear_scores(own.matrix, own.numbers, parts[number].single(self.sizes), run)
+        return odds

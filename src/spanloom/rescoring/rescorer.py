@@ -19,7 +19,7 @@ from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, Platt, Scalings, fi
 from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
-from spanloom.rescoring.candidates import CandidateMentions, Proposing, identities, propose
+from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Proposing, identities, propose
 from spanloom.rescoring.logistic import Regression
 from spanloom.rescoring.seen import SeenNames
 from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
@@ -28,7 +28,7 @@ from spanloom.structures import MentionTable
 
 if TYPE_CHECKING:  # imported for models that have names of vocabularies
     from spanloom.rescoring.concept_lookup import ConceptLookup
-    from spanloom.rescoring.listed import ListedIn, ListedNames
+    from spanloom.rescoring.listed import ListedNames
     from spanloom.rescoring.parts import PairedParts
 
 WORDS: Final = FeatureSet(("bias",))
@@ -139,39 +139,18 @@ class Rescorer:
     gap_threshold: float | None = None
     lookup: ConceptLookup | None = None
 
-    def values(self, candidates: CandidateMentions, batch: Batch) -> CandidateValues:
-        """Return the feature values of the candidates of a batch.
-
-        Args:
-            candidates: of the batch.
-            batch: with the columns of the features.
-        """
-        tokens = TokenColumns(batch, self.templates, self.features)
-        listed = None if self.listed is None else self.listed.within(batch)
-        return self._values(candidates, batch, tokens, listed)
-
-    def _values(
-        self, candidates: CandidateMentions, batch: Batch, tokens: TokenColumns, listed: ListedIn | None
-    ) -> CandidateValues:
-        concepts = None if self.lookup is None else self.lookup.values(batch, candidates)
-        return CandidateValues(candidates, tokens, self.seen, listed, self.pairs, concepts)
-
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
         made, numbers = conjunctions(self.templates), odds_columns(candidates, len(self.rules.gaps))
         scored = np.ones(len(candidates), np.bool_) if self.early_exit is None else ~self.early_exit.skips(candidates)
+        whole = candidates.table.contiguous
         found: Floats = np.empty(len(candidates))
-        for gapped in (False, True):
-            own, weights = candidates.table.contiguous != gapped, self.weights_of(gapped=gapped)
+        for own, weights in ((whole, self.weights), (~whole, self.gapped or self.weights)):
             found[own] = np.einsum("cd,d->c", numbers[own], weights.dense)
             rows = np.flatnonzero(own & scored)
             if len(rows):
                 found[rows] += self.index.weighed(made, values.table(made.names, rows), weights.sparse, run)
         return found if self.early_exit is None else self.early_exit.apply(candidates, found)
-
-    def weights_of(self, *, gapped: bool) -> Regression:
-        """Return the weights of candidates with gaps, or without."""
-        return self.gapped if gapped and self.gapped is not None else self.weights
 
     def margins(self, candidates: CandidateMentions, odds: Floats) -> Floats:
         """Return by how much the log-odds of each candidate are above its threshold, (C,)."""
@@ -193,7 +172,7 @@ class Rescorer:
             run: how pieces of the work are run; the result does not depend on it.
             given: mentions that are scored, too, proposed or not.
         """
-        candidates, values = self.proposed(model, self.features.enrich(batch), potentials, reading, run, given)
+        candidates, values = self.proposed(model, batch, potentials, reading, run, given)
         return ScoredCandidates(candidates, self.odds(candidates, values, run))
 
     def proposed(
@@ -201,19 +180,21 @@ class Rescorer:
         run: Executor = SERIAL, given: MentionTable | None = None,
     ) -> tuple[CandidateMentions, CandidateValues]:  # fmt: skip
         """Propose candidates, and return them with their values; see `scored`."""
+        batch = self.features.enrich(batch)
         tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
         candidates = propose(
             model, potentials, tokens.words, reading, run, given, None if listed is None else listed.table(),
             self.pairs,
         )  # fmt: skip
-        return candidates, self._values(candidates, batch, tokens, listed)
+        concepts = None if self.lookup is None else self.lookup.values(batch, candidates)
+        return candidates, CandidateValues(candidates, tokens, self.seen, listed, self.pairs, concepts)
 
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
         """Return which candidates make the best set, (C,): the largest sum of log-odds above the threshold."""
         table = scored.candidates.table
         margins = self.margins(scored.candidates, scored.odds)
-        weights = np.where(scored.candidates.proposed & self.rules.possible(table), margins, -1.0)
+        weights = np.where((scored.candidates.level < GIVEN) & self.rules.possible(table), margins, -1.0)
         likely = np.flatnonzero(weights > 0)
         chosen = np.zeros(len(weights), np.bool_)
         conflicts = self.rules.conflicts(table.take(likely))

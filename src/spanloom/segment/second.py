@@ -102,8 +102,7 @@ class Rescored(Decoded):
     def whole_parts(self, queried: MentionTable) -> tuple[Part, ...]:
         """Return the contributions of features of a mention as a whole."""
         side = self.side(words=False)
-        batch = self.second.features.enrich(self.text.batch)
-        return whole_parts(MentionSide(side), self.second, batch, side.potentials, queried)[1]
+        return whole_parts(MentionSide(side), self.second, self.text.batch, side.potentials, queried)[1]
 
     def log_answers(self) -> Floats:
         """Return the log-probability of mentions and words of each sentence, (N,).

@@ -14,12 +14,12 @@ from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError, plural
 from spanloom.features import FeatureSet
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
-from spanloom.hypergraph import Ints
+from spanloom.hypergraph import Edges, Ints
 from spanloom.learn import Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import hold_out
 from spanloom.model.choices import ExecutorName
 from spanloom.model.corpus import by_sentence, number_of_texts
-from spanloom.model.development import trained
+from spanloom.model.development import Development, trained
 from spanloom.model.parameters import Parameters
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import CompactReport, part_lines
@@ -30,7 +30,6 @@ from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.work import BLOCK, IN_MEMORY, Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart, load
 from spanloom.parallel import Executor, threads
-from spanloom.scoring import Weights, role_scores
 from spanloom.structures import Tags
 from spanloom.tag.parameters import TaggerParameters
 from spanloom.text import prepare, prepare_all
@@ -304,8 +303,8 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
     report_: TaggerReport
 
 
-class _Accuracy:
-    """The tags of development data, whose features are looked up once; a `spanloom.learn.Judge`.
+class _Accuracy(Development):
+    """The tags of development data, whose features are looked up once.
 
     Args:
         batch: development data; without tokens any weights are worth 0.
@@ -320,17 +319,10 @@ class _Accuracy:
         self._offsets, self._gold_tags, self._model = batch.sentences, gold_tags, model
         self._matrix = model.scorer.matrix(batch, run)
 
-    def metric(self, weights: Weights, run: Executor) -> float:
-        """Return the share of tokens whose best tag is right."""
-        if not len(self._gold_tags):
-            return 0.0
-        potentials = role_scores(self._matrix, weights, run=run)
-        found = TAGS.read_tags(self._model.best(potentials, self._offsets, run), self._model.types)
-        return float((found == self._gold_tags).mean())
-
-    def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
-        """Return no offset, and the accuracy."""
-        return 0.0, self.metric(weights, run)
+    def measured(self, edges: Edges) -> float:
+        """Return the share of tokens whose tag is right."""
+        right = TAGS.read_tags(edges, self._model.types) == self._gold_tags
+        return float(right.mean()) if len(right) else 0.0
 
 
 def load_tagger(path: str | Path) -> PosTagger:

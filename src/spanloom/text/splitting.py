@@ -346,7 +346,7 @@ class SplittingStream:
     def join(self, predicted: Iterable[Document]) -> Iterator[Document]:
         """Yield the predicted documents of the batch with their first tokens, split where mentions begin or end."""
         for document, whole, given in zip(predicted, self._whole, self._given, strict=True):
-            if document.token_count == whole.token_count:
+            if document.tokens is whole.tokens:
                 yield document
                 continue
             found = {"mentions": document.mentions, "meta": document.meta, "sections": document.sections}

@@ -19,7 +19,7 @@ from spanloom.cli.options import ALL_CORES
 from spanloom.cli.progress import describe
 from spanloom.cli.reading import Reading
 from spanloom.errors import UsageError, plural
-from spanloom.parallel import threads
+from spanloom.parallel import Threads, worker_count
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom_lab.cli.compare_records import digest_of, file_digest
 from spanloom_lab.cli.features_table import SearchOutcome, tables, trial_line, values
@@ -71,7 +71,7 @@ def run(config: str | None, as_json: bool, **flags: Any) -> int | None:
     def show(trial: Trial) -> None:
         log(f"trial {len(record)}: {trial_line(trial)}")
 
-    with threads(options.jobs or ALL_CORES) as executor:
+    with Threads(worker_count(options.jobs or ALL_CORES)) as executor:
         runner = TrialRunner(corpus, record, executor, until, show)
         search = FeatureSearch(corpus.groups, runner, partial(p_value, gold=corpus.gold, seed=options.seed or 0), rules)
         try:

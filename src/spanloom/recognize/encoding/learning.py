@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from spanloom.learn import Chosen, EdgeTarget, Listener, Progress, Target
 from spanloom.learn.finetuning import Finetuning, finetune, step_size
 from spanloom.learn.joint_loss import Task, joint_loss
 from spanloom.learn.memory import check_memory, free_memory, needed_memory
-from spanloom.learn.souping import Soup, train_seeds
+from spanloom.learn.souping import train_seeds
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.report import EncoderReport
@@ -25,6 +27,7 @@ from spanloom.recognize.encoding.resuming import checkpoint_of
 from spanloom.recognize.parameters import EncoderParameters, RecognizerParameters
 from spanloom.recognize.preparing import Prepared
 from spanloom.recognize.stage import Learned, TrainedModel
+from spanloom.scoring import Scorer
 from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.network import torch_threads
 from spanloom.scoring.encoder.packing import Reading
@@ -78,39 +81,91 @@ def learn_encoder(
     else:
         known, gold, edges, held = beside.stage.known, beside.stage.gold, beside.stage.edges, beside.stage.held
         target = beside.data.target
-    seen, dev = opened.read(known), opened.read(unseen)
-    weights = None if columns is None else ColumnWeights(opened, columns, known, unseen, run)
-    task, added = Task(model.engine, target, *sections_of([template])), None if weights is None else weights.scores
-    loss = joint_loss([task], known.sentences, run, added)
-
-    def of_dev(scorer: EncoderScorer) -> Potentials:
-        own = held.speaking(scorer.potentials(dev, run))
-        return own if weights is None else weights.added(own)
-
-    check_room(opened, seen, chosen)
-
-    def measure(scorer: EncoderScorer) -> float:
-        return held.highest(of_dev(scorer), run)
-
-    def train(seed: int) -> Chosen:
-        checkpoint = checkpoint_of(chosen, opened, (known, unseen), types, seed)
-        return finetune(opened, loss, seen, finetuning_of(chosen, seed), measure, callback, began, checkpoint)
-
-    with torch_threads(run.workers):
-        fit, soup = train_seeds(opened, seeds_of(chosen), train, measure)
-        opened.merge()
-        potentials = of_dev(opened)
-    if weights is not None:
-        model = replace(model, scorer=weights.summed())
-    share = None
+    task = Task(model.engine, target, *sections_of([template]))
+    trained = train_encoder(chosen, opened, [(task, held)], known, unseen, columns, types, run, callback, began)
+    model, share = replace(model, scorer=trained.scorer), None
+    potentials = held.speaking(task.section.of(trained.potentials))
     if beside is not None:
         share, potentials = best_share(beside.stage.potentials, potentials, held, run)
         model = replace(model, scorer=SumScorer.mean(beside.stage.model.scorer, opened, share))
     callback(Progress("tuning the mention penalty"))
     penalty, f1 = held.best_penalty(potentials, run)
-    fit = replace(fit, penalty=penalty, dev_f1=f1)
+    fit = replace(trained.fit, penalty=penalty, dev_f1=f1)
     stage = TrainedModel(model.with_penalty(penalty), known, unseen, gold, edges, held, potentials, fit, opened.trained)
-    return stage, replace(report_of(opened, seen, soup), share=share)
+    return stage, replace(trained.report, share=share)
+
+
+class TrainedEncoder(NamedTuple):
+    """An encoder that was trained on some structures.
+
+    Args:
+        fit: what training chose.
+        potentials: of the development data.
+        scorer: the encoder, with the weights of columns, where there are any.
+        report: on it.
+    """
+
+    fit: Chosen
+    potentials: Potentials
+    scorer: Scorer
+    report: EncoderReport
+
+
+def train_encoder(
+    chosen: EncoderParameters, scorer: EncoderScorer, tasks: Sequence[tuple[Task, HeldOut]], known: Batch,
+    unseen: Batch, columns: FeatureSet | None, more: Any, run: Executor, callback: Listener, began: float,
+) -> TrainedEncoder:  # fmt: skip
+    """Train an encoder with the exact losses of some structures, added.
+
+    The pass is kept in which the structures are best on the mean, each at the best of a few mention penalties.
+
+    Args:
+        chosen: parameters of the estimator.
+        scorer: the encoder, with an untrained linear layer.
+        tasks: the structures, and what is to be found in the development data.
+        known, unseen: training and development data.
+        columns: features of columns that the encoder cannot see, whose weights are trained along with it.
+        more: as of `checkpoint_of`.
+        run: its workers are the threads of PyTorch and of the engine.
+        callback: called at each step.
+        began: when training began.
+    """
+    weights = None if columns is None else ColumnWeights(scorer, columns, known, unseen, run)
+    seen, dev = scorer.read(known), scorer.read(unseen)
+    check_room(scorer, seen, chosen)
+    added = None if weights is None else weights.scores
+    loss = joint_loss([task for task, _ in tasks], known.sentences, run, added)
+
+    def of_dev() -> Potentials:
+        found = scorer.potentials(dev, run)
+        return found if weights is None else weights.added(found)
+
+    def measure(_: EncoderScorer) -> float:
+        found = of_dev()
+        values = [held.highest(held.speaking(task.section.of(found)), run) for task, held in tasks]
+        return float(np.mean(values))
+
+    def train(seed: int) -> Chosen:
+        checkpoint = checkpoint_of(chosen, scorer, (known, unseen), more, seed)
+        tuning = Finetuning(
+            epochs=chosen.encoder_epochs, rate=chosen.encoder_rate, head_rate=chosen.head_rate,
+            layer_decay=chosen.layer_decay, batch=chosen.step_subwords, seed=seed,
+            accumulate=chosen.accumulate, recompute=chosen.recompute,
+        )  # fmt: skip
+        return finetune(scorer, loss, seen, tuning, measure, callback, began, checkpoint)
+
+    seeds = range(chosen.random_state, chosen.random_state + chosen.seeds)
+    with torch_threads(run.workers):
+        fit, soup = train_seeds(scorer, seeds, train, measure)
+        scorer.merge()
+        potentials = of_dev()
+    (subwords, windows), family = seen, scorer.network.encoder.config.model_type
+    subwords.warn_unknown("the training tokens")
+    report = EncoderReport(
+        family, scorer.trained, len(subwords.ids), len(windows.first), windows.overlapping, subwords.unknown,
+        subwords.shortened, *((soup.f1, soup.averaged, soup.best) if len(soup.f1) > 1 else ()),
+    )  # fmt: skip
+    return TrainedEncoder(fit, potentials, scorer if weights is None else weights.summed(), report)
 
 
 def best_share(features: Potentials, encoder: Potentials, held: HeldOut, run: Executor) -> tuple[float, Potentials]:
@@ -145,20 +200,6 @@ def open_scorer(chosen: EncoderParameters, outputs: Outputs, types: int, known: 
     return EncoderScorer.open(str(chosen.encoder), outputs, types, settings, chosen.random_state, chosen.device)
 
 
-def seeds_of(chosen: EncoderParameters) -> range:
-    """Return the seeds that an encoder is trained with."""
-    return range(chosen.random_state, chosen.random_state + chosen.seeds)
-
-
-def finetuning_of(chosen: EncoderParameters, seed: int) -> Finetuning:
-    """Return the settings of an encoder's training that parameters name, with one of its seeds."""
-    return Finetuning(
-        epochs=chosen.encoder_epochs, rate=chosen.encoder_rate, head_rate=chosen.head_rate,
-        layer_decay=chosen.layer_decay, batch=chosen.step_subwords, seed=seed,
-        accumulate=chosen.accumulate, recompute=chosen.recompute,
-    )  # fmt: skip
-
-
 def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) -> None:
     """Check that training fits into free memory, if the system reports it; a graphics card raises its own error."""
     config, windows = scorer.network.encoder.config, seen.windows
@@ -175,14 +216,3 @@ def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) 
         checkpoint=chosen.checkpoint is not None, frozen=frozen + ends,
     )  # fmt: skip
     check_memory(needed, free_memory())
-
-
-def report_of(scorer: EncoderScorer, seen: Reading, soup: Soup) -> EncoderReport:
-    """Return the report on what an encoder read and learned, and warn where its vocabulary lacks much."""
-    subwords, windows = seen
-    subwords.warn_unknown("the training tokens")
-    family = scorer.network.encoder.config.model_type
-    return EncoderReport(
-        family, scorer.trained, len(subwords.ids), len(windows.first), windows.overlapping, subwords.unknown,
-        subwords.shortened, *((soup.f1, soup.averaged, soup.best) if len(soup.f1) > 1 else ()),
-    )  # fmt: skip

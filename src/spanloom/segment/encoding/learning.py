@@ -6,22 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from time import process_time
 
-import numpy as np
-
 from spanloom.errors import DataError
 from spanloom.features import FeatureSet
-from spanloom.hypergraph import Potentials
 from spanloom.learn import Chosen, EdgeTarget
-from spanloom.learn.finetuning import finetune
-from spanloom.learn.joint_loss import Task, joint_loss
-from spanloom.learn.souping import train_seeds
+from spanloom.learn.joint_loss import Task
 from spanloom.model.structured import AnyModel, StructuredModel
-from spanloom.recognize.encoding.columns import ColumnWeights
-from spanloom.recognize.encoding.learning import check_room, finetuning_of, open_scorer, report_of, seeds_of
-from spanloom.recognize.encoding.resuming import checkpoint_of
-from spanloom.scoring import Scorer
-from spanloom.scoring.encoder.network import torch_threads
-from spanloom.scoring.encoder.scorer import EncoderScorer
+from spanloom.recognize.encoding.learning import open_scorer, train_encoder
 from spanloom.scoring.section import SectionScorer, SideBySide, sections_of
 from spanloom.segment.chains import Chains, Tagging, write_labels
 from spanloom.segment.corpus import Corpus
@@ -54,48 +44,27 @@ def learn_chains(
     settings.report("opening the encoder")
     templates = [tagging.structure.template(tagging.types) for tagging in taggings.values()]
     scorer = open_scorer(chosen, SideBySide.of(templates), 1, known)
-    tasks: dict[str, Task] = {}
-    held: dict[str, TagsHeldOut] = {}
+    tasks: dict[str, tuple[Task, TagsHeldOut]] = {}
     for (name, tagging), section in zip(taggings.items(), sections_of(templates), strict=True):
         model: AnyModel = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, scorer)
         edges = write_labels(tagging, train.labels, known.sentences)
-        tasks[name] = Task(model.engine, EdgeTarget(model.engine, known.sentences, edges), section)
-        held[name] = TagsHeldOut(model, dev, chosen.tune_penalty)
-    columns = ColumnWeights(scorer, features, known, unseen, run) if features.templates else None
-    seen, waiting = scorer.read(known), scorer.read(unseen)
-    check_room(scorer, seen, chosen)
+        task = Task(model.engine, EdgeTarget(model.engine, known.sentences, edges), section)
+        tasks[name] = task, TagsHeldOut(model, dev, chosen.tune_penalty)
+    columns = features if features.templates else None
     types = {name: tagging.types for name, tagging in taggings.items()}
-    labels = [[tags.tolist() for tags in part.labels] for part in (train, dev)]
+    more = [types, [[tags.tolist() for tags in part.labels] for part in (train, dev)]]
     seconds = {"features": process_time() - start}
     start = process_time()
-
-    def potentials() -> Potentials:
-        found = scorer.potentials(waiting, run)
-        return found if columns is None else columns.added(found)
-
-    def measure(_: EncoderScorer) -> float:
-        found = potentials()
-        return float(np.mean([held[name].highest(task.section.of(found), run) for name, task in tasks.items()]))
-
-    def train_with(seed: int) -> Chosen:
-        checkpoint = checkpoint_of(chosen, scorer, (known, unseen), [types, labels], seed)
-        tuning = finetuning_of(chosen, seed)
-        return finetune(scorer, loss, seen, tuning, measure, settings.callback, settings.began, checkpoint)
-
-    loss = joint_loss(list(tasks.values()), known.sentences, run, None if columns is None else columns.scores)
-    with torch_threads(run.workers):
-        fit, soup = train_seeds(scorer, seeds_of(chosen), train_with, measure)
-        scorer.merge()
-        found = potentials()
-    whole: Scorer = scorer if columns is None else columns.summed()
-    report = report_of(scorer, seen, soup)
+    found = train_encoder(
+        chosen, scorer, list(tasks.values()), known, unseen, columns, more, run, settings.callback, settings.began
+    )
     models: dict[str, AnyModel] = {}
     fits: dict[str, Chosen] = {}
-    for name, task in tasks.items():
+    for name, (task, held) in tasks.items():
         tagging, section = taggings[name], task.section
-        penalty, f1 = held[name].best_penalty(section.of(found), run)
-        own = SectionScorer(whole, section)
+        penalty, f1 = held.best_penalty(section.of(found.potentials), run)
+        own = SectionScorer(found.scorer, section)
         models[name] = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, own, penalty)
-        fits[name] = replace(fit, penalty=penalty, dev_f1=f1)
+        fits[name] = replace(found.fit, penalty=penalty, dev_f1=f1)
     seconds["chains"] = process_time() - start
-    return Trained(Chains(whole, models), fits, {}, seconds, scorer.trained, report)
+    return Trained(Chains(found.scorer, models), fits, {}, seconds, scorer.trained, found.report)

@@ -90,18 +90,11 @@ def read(strand: Strand, offsets: Ints, reading: str) -> FoundPaths:
     Args:
         strand: valid.
         offsets: (N + 1,) first token of each sentence.
-        reading: ``enough`` or ``all``, whose paths are at most `MOST_MENTIONS` of a sentence and type.
+        reading: ``enough``, as few paths as use every start, link and end, nested rather than crossing, but parallel
+            across gaps; or ``all``, at most `MOST_MENTIONS` of a sentence and type.
     """
-    return find_enough(strand, offsets) if reading == "enough" else find_all(strand, offsets, MOST_MENTIONS)
-
-
-def find_enough(strand: Strand, offsets: Ints) -> FoundPaths:
-    """As few paths as use every start, link and end; nested rather than crossing, but parallel across gaps.
-
-    Args:
-        strand: valid.
-        offsets: (N + 1,) first token of each sentence.
-    """
+    if reading == "all":
+        return find_all(strand, offsets, MOST_MENTIONS)
     runs = contract(strand, offsets)
     units = np.empty(len(runs.tail), np.int64)
     _cover_runs(runs, units)
@@ -144,10 +137,7 @@ def _pairs(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
     row = np.repeat(np.arange(len(first)), count)
     place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     bounds = np.stack([first[row], last[beyond[row] - 1 - place] + 1], 1) - (first[row] // tokens * tokens)[:, None]
-    kind, sentence = first[row] // tokens, sentence[row]
-    order = _order(bounds, kind)
-    bounds = bounds - offsets[sentence, None]
-    return FoundPaths(sentence[order], kind[order], np.full(len(row), 2), bounds[order])
+    return _sorted(FoundPaths(sentence[row], first[row] // tokens, np.full(len(row), 2), bounds), offsets)
 
 
 def ranges(found: FoundPaths) -> MentionTable:
@@ -198,17 +188,13 @@ def _found(runs: StrandRuns, paths: Sequence[Path], offsets: Ints) -> FoundPaths
 
 
 def _sorted(found: FoundPaths, offsets: Ints) -> FoundPaths:
-    """Paths whose bounds are tokens of the batch, sorted, and with tokens of the sentence."""
-    order = _order(found.bounds, found.kind)
+    """Paths whose bounds are tokens of the batch, sorted as `FoundPaths` documents, and with tokens of the sentence."""
+    bounds = found.bounds
+    ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in range(1, bounds.shape[1])]
+    order = ascending(bounds[:, 0], -reduce(np.maximum, bounds.T), found.kind, *ties)  # -1 is no bound
     sentence, kind, size, bounds = (column[order] for column in found)
     bounds = np.where(bounds < 0, -1, bounds - offsets[sentence, None])
     return FoundPaths(sentence, kind, size, bounds)
-
-
-def _order(bounds: Ints, kind: Ints) -> Ints:
-    """Sort by first token, longest first, type, then as `FoundPaths` documents; -1 is no bound."""
-    ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in range(1, bounds.shape[1])]
-    return ascending(bounds[:, 0], -reduce(np.maximum, bounds.T), kind, *ties)
 
 
 def _ints(values: Iterable[int]) -> Ints:
