@@ -603,6 +603,21 @@ KERNEL(easy_tokens,
     i64_1 left; // 1 out
 )
 
+/* Where sentences may end in N texts, one behind the other; text i is from bounds[i] to bounds[i+1]. `sure`: behind a
+   full stop between a word, none of those of `ruled`, ascending hashes, and a capital letter. `unsure`: at a mark that
+   a rule decides about, among them `marks`, characters beyond ASCII. `lines`: which texts have a line end. `counts`:
+   how many are sure and unsure. */
+KERNEL(stops,
+    u32_1 codes; // C
+    i64_1 bounds; // N+1
+    u32_1 marks; // *
+    u64_1 ruled; // *
+    i64_1 sure; // C out
+    i64_1 unsure; // C out
+    u8_1 lines; // N out
+    i64_1 counts; // 2 out
+)
+
 /* Lists of pairs of numbers as JSON, `[[0,2],[3,8]]`, one behind the other, in bytes of ASCII: 44 for each pair, and
    two for each list, are enough. List i is of the pairs from ptr[i] to ptr[i+1]; `ends` is where it ends. Returns the
    number of bytes. */
