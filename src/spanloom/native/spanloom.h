@@ -75,6 +75,21 @@ typedef struct {
     u8_1 flags; // X
 } CharacterTable;
 
+/* The letter case of each sentence, as `letter_case.py` numbers it: in capitals or lower case from `fewest` letters, in
+   title case from `titled` tokens; and whether one of its tokens has at least `wide` characters. Sentence n has the
+   tokens from sentences[n] to sentences[n+1], token t the code points from starts[t] to ends[t]. */
+KERNEL(letter_cases,
+    u32_1 codes; // C
+    i64_1 starts; // T
+    i64_1 ends; // T
+    i64_1 sentences; // N+1
+    int64_t fewest;
+    int64_t titled;
+    int64_t wide;
+    u8_1 kinds; // N out
+    u8_1 found; // N out
+)
+
 /* The values of columns of each distinct word: hashes, 0 if absent, and bits for `orth`. The word's code points are
    those from start to end; a column has a code and a parameter. `yes` and `no` are the hashes of True and False. */
 KERNEL(word_columns,
