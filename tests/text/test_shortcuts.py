@@ -32,6 +32,11 @@ STOPS = st.lists(
 _SLOW = re.compile(f"({'|'.join(tokens._EXPRESSIONS)})")
 
 
+def stops(text: str) -> list[int]:
+    """The ends of full stops that end a sentence."""
+    return sorted(sentences._stops([text], np.array([0, len(text)]))[0].tolist())
+
+
 @given(TEXTS)
 @example("don't do, can't; won’t) n't")
 @example("  a.b -c --d /e .f .5 :// (g)  \n\n.\n--\n")
@@ -44,7 +49,7 @@ def test_tokens_are_those_of_the_other_alternatives(text: str) -> None:
 @example("...!?. A. B")
 def test_full_stops_are_those_of_the_whole_expression(text: str) -> None:
     expected = [match.end() for match in sentences._STOP.finditer(text) if sentences._ends(text, match)]
-    assert list(sentences._stops(text)) == expected
+    assert stops(text) == expected
 
 
 def test_tokens_of_all_characters_are_those_of_the_expressions() -> None:
@@ -59,9 +64,18 @@ def test_tokens_of_all_characters_are_those_of_the_expressions() -> None:
 def test_sentences_begin_between_tokens_alone(text: str, width: int) -> None:
     """Of Spanloom's tokens, and of those that hold so many characters each, whatever these are."""
     wide = [[start, min(start + width, len(text))] for start in range(0, len(text), width)]
-    ends = [*sentences._stops(text), *line_breaks(text)]
+    ends = [*stops(text), *line_breaks(text)]
     for own in (tokens.tokenize(text).tolist(), wide):
         between = [i for i in range(1, len(own)) if any(own[i - 1][1] <= end <= own[i][0] for end in ends)]
         found = sentences.split_sentences(text, np.array(own, np.int64).reshape(-1, 2))
         assert found.dtype == np.int64
         assert found.tolist() == [[a, b] for a, b in pairwise([0, *between, len(own)]) if a < b]
+
+
+@given(st.lists(TEXTS | STOPS, max_size=5))
+def test_texts_together_have_the_sentences_of_each(texts: list[str]) -> None:
+    own = [tokens.tokenize(text) for text in texts]
+    together = sentences.split_all(texts, own)
+    assert [one.tolist() for one in together] == [
+        sentences.split_sentences(text, one).tolist() for text, one in zip(texts, own, strict=True)
+    ]

@@ -20,6 +20,7 @@ from spanloom.features.columns import lower
 from spanloom.features.tokens import Tokens, flatten
 from spanloom.hashing import Int64, UInt64, hash_values, intern
 from spanloom.modelfile import Array, ModelPart
+from spanloom.native import Kernel
 from spanloom.sparse import places_of
 
 _LETTERS: Final = 26
@@ -31,6 +32,7 @@ _OFTEN: Final = 2  # occurrences of a word whose usual case is known
 _WIDTH: Final = 32  # letters of such a word, at most: bits of its mask
 _BLOCK: Final = 1 << 10  # documents that are counted together
 _USUAL, _CAPITALS, _LOWER, _TITLE = range(4)
+_letter_cases = Kernel("letter_cases")
 
 
 class UsualCase(NamedTuple):
@@ -116,7 +118,7 @@ def _cased(usual: Mapping[str, str]) -> bool:
     return any(len(low) > 1 and low != word for low, word in usual.items())
 
 
-def _case_of(tokens: Tokens, sentences: Int64) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+def _case_of(tokens: Tokens, sentences: Int64) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return the letter case of each of N sentences, one of `_USUAL`, `_CAPITALS`, `_LOWER`, `_TITLE`.
 
     A sentence is in capitals if it has at least `_FEWEST` letters from A to Z, and at most an eighth as many characters
@@ -128,24 +130,9 @@ def _case_of(tokens: Tokens, sentences: Int64) -> tuple[NDArray[np.int8], NDArra
         (N,) the letter case, and (N,) whether there is a token of at least `_LONG` characters, which lists of symbols
         lack.
     """
-    codes, kinds, long = tokens.codes, np.zeros(len(sentences) - 1, np.int8), np.zeros(len(sentences) - 1, np.bool_)
-    full = np.flatnonzero(np.diff(sentences))  # sentences with tokens
-    if not len(full) or not len(codes):
-        return kinds, long
-    capital, little = _letters(codes, "A"), _letters(codes, "a")
-    begins = tokens.starts[sentences[full]]
-    # one element more, as an empty token at the end of the text begins beyond the last character
-    uppers, others = (
-        np.add.reduceat(np.append(kind, False), begins, dtype=np.int64) for kind in (capital, little | (codes > _ASCII))
-    )
-    long[full] = np.maximum.reduceat(tokens.ends - tokens.starts, sentences[full]) >= _LONG
-    first, second = (np.minimum(tokens.starts + at, len(codes) - 1) for at in (0, 1))
-    small = (tokens.ends > tokens.starts) & little[first]
-    title = (tokens.ends > tokens.starts + 1) & capital[first] & little[second]
-    titled, small = (np.add.reduceat(kind, sentences[full], dtype=np.int64) for kind in (title, small))
-    kinds[full[(titled >= _TITLED) & (8 * small <= titled)]] = _TITLE
-    kinds[full[(others >= _FEWEST) & (uppers == 0)]] = _LOWER
-    kinds[full[(uppers >= _FEWEST) & (8 * others <= uppers)]] = _CAPITALS
+    count = len(sentences) - 1
+    kinds, long = np.empty(count, np.uint8), np.empty(count, np.bool_)
+    _letter_cases(tokens.codes, tokens.starts, tokens.ends, sentences, _FEWEST, _TITLED, _LONG, kinds, long)
     return kinds, long
 
 
@@ -170,8 +157,8 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
     >>> feature_tokens(batch).text[:40]
     'no chest pain or dyspnea; WBC, RBC, HGB,'
     """
-    tokens, sentences = flatten(batch), batch.sentences
-    kinds, long = _case_of(tokens, sentences)
+    tokens, sentences = batch.once("tokens", lambda: flatten(batch)), batch.sentences
+    kinds, long = batch.once("letter case", lambda: _case_of(tokens, sentences))
     loud = (kinds == _CAPITALS) & long
     chosen = loud if usual is None else kinds != _USUAL
     if not chosen.any():
@@ -197,7 +184,9 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
         starts, ends = starts[changes], ends[changes]
         _lower(codes, starts, ends)
         _raise(codes, starts, ends, (capitals | first)[changes])
-    return tokens._replace(text=codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=codes)
+    return tokens._replace(
+        text=codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=codes, plain=False
+    )
 
 
 def _words(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> tuple[Int64, Int64]:

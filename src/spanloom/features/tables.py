@@ -14,8 +14,8 @@ from spanloom.features.clusters import Clusters
 from spanloom.features.columns import cut, is_cluster_column, word_column
 from spanloom.features.letter_case import UsualCase, feature_tokens
 from spanloom.features.template import Column
-from spanloom.features.tokens import characters
-from spanloom.hashing import Int64, hash_text, hashes, intern, numbered
+from spanloom.features.tokens import DistinctWords
+from spanloom.hashing import Int64, hash_text, hashes, numbered
 from spanloom.native import Kernel
 
 WORD_SOURCE: Final = ""
@@ -104,18 +104,18 @@ def tabulate(
         DataError: a column of the data has more or fewer values than the document has tokens.
     """
     layout, tokens = _layout(tuple(columns)), feature_tokens(batch, usual)
+    words = batch.once("words", lambda: DistinctWords.of(tokens)) if tokens.plain else DistinctWords.of(tokens)
     ids = np.empty((1 + len(layout.sizes), len(tokens.starts)), np.int32)
-    ids[0], hashed, first = intern(tokens.codes, tokens.starts, tokens.ends)
-    starts, ends = tokens.starts[first], tokens.ends[first]
+    ids[0] = words.ids
 
     def word(number: int) -> str:
-        return tokens.text[starts[number] : ends[number]]
+        return tokens.text[words.starts[number] : words.ends[number]]
 
-    forms = np.empty((len(first), len(layout.rules)), np.uint64)
-    _word_columns(tokens.codes, starts, ends, layout.rules, characters(tokens.codes), _YES, _NO, forms)
+    forms = np.empty((len(words.hashes), len(layout.rules)), np.uint64)
+    _word_columns(tokens.codes, words.starts, words.ends, layout.rules, words.characters, _YES, _NO, forms)
     tables = [forms]
     if layout.clusters:
-        own = Clusters.of(clusters).forms.of(word, hashed, layout.clusters)
+        own = Clusters.of(clusters).forms.of(word, words.hashes, layout.clusters)
         tables = [np.concatenate([forms, own], 1)]
     for row, (name, sizes) in enumerate(layout.sizes.items(), 1):
         cell_values, ids[row] = numbered(batch.column(name))

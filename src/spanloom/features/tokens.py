@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch
 from spanloom.features import columns
-from spanloom.hashing import Int64, code_points, hash_values, intern
+from spanloom.hashing import Int32, Int64, UInt64, code_points, hash_values, intern
 
 _UPPER: Final = 1  # bits of `CharacterTable.flags`
 _TITLE: Final = 2
@@ -41,12 +41,14 @@ class Tokens(NamedTuple):
         text: all documents' texts, joined.
         codes: its code points (uint32).
         starts, ends: (T,) each token in ``codes``.
+        plain: whether the text is that of the documents, in its own letter case.
     """
 
     text: str
     codes: NDArray[np.uint32]
     starts: Int64
     ends: Int64
+    plain: bool = True
 
 
 def flatten(batch: Batch) -> Tokens:
@@ -62,6 +64,29 @@ def flatten(batch: Batch) -> Tokens:
     lengths = np.array([len(document.text) for document in batch.documents], np.int64)
     shift = np.repeat(lengths.cumsum() - lengths, np.diff(batch.starts))
     return Tokens(text, codes, batch.tokens[:, 0] + shift, batch.tokens[:, 1] + shift)
+
+
+class DistinctWords(NamedTuple):
+    """The distinct ones of T words.
+
+    Args:
+        ids: (T,) the number of each word.
+        hashes: of each distinct one.
+        starts, ends: where it first occurs in the text.
+        characters: properties of the text's code points.
+    """
+
+    ids: Int32
+    hashes: UInt64
+    starts: Int64
+    ends: Int64
+    characters: CharacterTable
+
+    @classmethod
+    def of(cls, tokens: Tokens) -> DistinctWords:
+        """Number the words of some tokens in the order of their first occurrence."""
+        ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
+        return cls(ids, hashes, tokens.starts[first], tokens.ends[first], characters(tokens.codes))
 
 
 class StreamedWords:

@@ -1,5 +1,5 @@
 /* The hashed values of the columns of distinct words; the definitions are the plain functions of
-   `spanloom.features.columns`, and names here follow them. */
+   `spanloom.features.columns`, and names here follow them. And the letter case of sentences. */
 #include "hashing.h"
 #include "spanloom.h"
 
@@ -149,6 +149,45 @@ int64_t spanloom_word_columns(const word_columns_arguments *a) {
         for (int64_t c = 0; c < a->specifications.n; c++)
             AT2(a->values, i, c) =
                 value_of(&w, AT2(a->specifications, c, 0), AT2(a->specifications, c, 1), every, some, a);
+    }
+    return 0;
+}
+
+enum { USUAL, ALL_CAPITALS, ALL_SMALL, TITLES }; /* letter case of a sentence */
+
+static inline int is_capital(uint32_t c) { return c - 'A' < 26; }
+
+static inline int is_small(uint32_t c) { return c - 'a' < 26; }
+
+/* The characters of a sentence are those up to the next sentence with tokens, or one, if that begins no later. */
+int64_t spanloom_letter_cases(const letter_cases_arguments *a) {
+    const uint32_t *codes = a->codes.at;
+    int64_t size = a->codes.n, next = size + 1; /* where the next sentence with tokens begins */
+    for (int64_t n = a->kinds.n - 1; n >= 0; n--) {
+        int64_t first = a->sentences.at[n], end = a->sentences.at[n + 1], long_one = 0;
+        a->kinds.at[n] = USUAL;
+        a->found.at[n] = 0;
+        if (first == end || size == 0) continue;
+        if (first < 0 || end < first || end > a->starts.n) return BAD_INDEX;
+        int64_t begin = a->starts.at[first], stop = begin < next ? next : begin + 1, small = 0, titled = 0;
+        uint32_t uppers = 0, others = 0;
+        if (begin < 0 || begin > size) return BAD_INDEX;
+        for (int64_t i = begin; i < least(stop, size); i++) {
+            uppers += is_capital(codes[i]);
+            others += is_small(codes[i]) | (codes[i] > 127);
+        }
+        for (int64_t t = first; t < end; t++) {
+            int64_t start = a->starts.at[t], length = a->ends.at[t] - start;
+            if (length > 0 && (start < 0 || a->ends.at[t] > size)) return BAD_INDEX;
+            long_one |= length >= a->wide;
+            if (length > 0) small += is_small(codes[start]);
+            if (length > 1) titled += is_capital(codes[start]) && is_small(codes[start + 1]);
+        }
+        a->found.at[n] = (uint8_t)long_one;
+        if (uppers >= a->fewest && 8 * (int64_t)others <= uppers) a->kinds.at[n] = ALL_CAPITALS;
+        else if (others >= a->fewest && uppers == 0) a->kinds.at[n] = ALL_SMALL;
+        else if (titled >= a->titled && 8 * small <= titled) a->kinds.at[n] = TITLES;
+        next = begin;
     }
     return 0;
 }

@@ -75,6 +75,21 @@ typedef struct {
     u8_1 flags; // X
 } CharacterTable;
 
+/* The letter case of each sentence, as `letter_case.py` numbers it: in capitals or lower case from `fewest` letters, in
+   title case from `titled` tokens; and whether one of its tokens has at least `wide` characters. Sentence n has the
+   tokens from sentences[n] to sentences[n+1], token t the code points from starts[t] to ends[t]. */
+KERNEL(letter_cases,
+    u32_1 codes; // C
+    i64_1 starts; // T
+    i64_1 ends; // T
+    i64_1 sentences; // N+1
+    int64_t fewest;
+    int64_t titled;
+    int64_t wide;
+    u8_1 kinds; // N out
+    u8_1 found; // N out
+)
+
 /* The values of columns of each distinct word: hashes, 0 if absent, and bits for `orth`. The word's code points are
    those from start to end; a column has a code and a parameter. `yes` and `no` are the hashes of True and False. */
 KERNEL(word_columns,
@@ -601,6 +616,21 @@ KERNEL(easy_tokens,
     i64_2 tokens; // C 2 out
     i64_2 hard; // C 2 out
     i64_1 left; // 1 out
+)
+
+/* Where sentences may end in N texts, one behind the other; text i is from bounds[i] to bounds[i+1]. `sure`: behind a
+   full stop between a word, none of those of `ruled`, ascending hashes, and a capital letter. `unsure`: at a mark that
+   a rule decides about, among them `marks`, characters beyond ASCII. `lines`: which texts have a line end. `counts`:
+   how many are sure and unsure. */
+KERNEL(stops,
+    u32_1 codes; // C
+    i64_1 bounds; // N+1
+    u32_1 marks; // *
+    u64_1 ruled; // *
+    i64_1 sure; // C out
+    i64_1 unsure; // C out
+    u8_1 lines; // N out
+    i64_1 counts; // 2 out
 )
 
 /* Lists of pairs of numbers as JSON, `[[0,2],[3,8]]`, one behind the other, in bytes of ASCII: 44 for each pair, and

@@ -1,4 +1,4 @@
-/* Tokens that need no regular expression, and pairs of numbers as text.
+/* Tokens and sentence ends that need no regular expression, and pairs of numbers as text.
 
    Easy tokens are runs of letters and digits, and single characters. The kernel takes the classes of characters and not
    the expressions themselves, so it knows where it need not look further: a stretch without white space that holds
@@ -6,6 +6,7 @@
    to the expressions: one with a character that is hard, a full stop that does not end it, a comma before a digit, a
    letter in a run that begins with a digit (10mg), or the same mark twice
    (--). */
+#include "hashing.h"
 #include "spanloom.h"
 
 enum { HARD, SPACE, LETTER, DIGIT, SINGLE, MARK, STOP, COMMA }; /* classes of characters */
@@ -53,6 +54,76 @@ int64_t spanloom_easy_tokens(const easy_tokens_arguments *a) {
     }
     a->left.at[0] = left;
     return n;
+}
+
+#define REACH 32 /* characters that a word before a full stop is looked for in */
+
+static inline int is_capital(uint32_t c) { return c - 'A' < 26; }
+
+static inline int is_small(uint32_t c) { return c - 'a' < 26; }
+
+/* Whether a line ends at this character. */
+static inline int ends_line(uint32_t c) { return c - '\n' < 4 || c == 0x85 || c == 0x2028 || c == 0x2029; }
+
+/* Whether white space, a closing mark or another mark of an end may be what is behind a full stop. */
+static inline int may_follow(uint32_t c) {
+    return c == ' ' || c - '\t' < 5 || c - 0x1c < 4 || c == '"' || c == '\'' || c == ')' || c == ']' || c == '}' ||
+           c == '[' || c == '.' || c == '!' || c == '?' || c > 127;
+}
+
+/* Whether the word before a full stop is of letters of ASCII, no Roman number or initial, and in no rule. */
+static int is_plain_word(const stops_arguments *a, int64_t begin, int64_t stop) {
+    const uint32_t *codes = a->codes.at;
+    int64_t first = stop;
+    int plain = 0;
+    uint64_t hash = START;
+    while (first > begin && stop - first < REACH && codes[first - 1] != ' ') first--;
+    if (first > begin && codes[first - 1] != ' ') return 0;
+    for (int64_t i = first; i < stop; i++) {
+        uint32_t small = codes[i] | 32;
+        if (!is_small(small)) return 0;
+        plain |= i > first && small != 'i' && small != 'v' && small != 'x';
+        hash = mix(hash, small);
+    }
+    hash = finish(hash);
+    const uint64_t *low = a->ruled.at;
+    for (int64_t left = a->ruled.n; left > 1; left -= left / 2) low += low[left / 2 - 1] < hash ? left / 2 : 0;
+    return plain && (a->ruled.n == 0 || *low != hash);
+}
+
+/* Most marks are the full stops of numbers and abbreviations, with a letter, digit or comma behind them, which end no
+   sentence, or full stops between a word and a capitalized one, which do if no rule can concern the word. */
+int64_t spanloom_stops(const stops_arguments *a) {
+    const uint32_t *codes = a->codes.at;
+    int64_t sure = 0, unsure = 0;
+    if (a->bounds.at[0] < 0 || a->bounds.at[a->lines.n] > a->codes.n) return BAD_INDEX;
+    for (int64_t n = 0; n < a->lines.n; n++) {
+        int64_t begin = a->bounds.at[n], end = a->bounds.at[n + 1];
+        if (begin > end) return BAD_INDEX;
+        int lines = 0;
+        for (int64_t i = begin; i < end; i++) {
+            uint32_t c = codes[i], next = i + 1 < end ? codes[i + 1] : 0;
+            int asks = 0;
+            if (c - '0' < 10 || is_small(c | 32) || c == ' ') continue;
+            lines |= ends_line(c);
+            if (c == '.') {
+                if (next == ' ' && i + 2 < end && is_capital(codes[i + 2]) && is_plain_word(a, begin, i))
+                    a->sure.at[sure++] = i + 1;
+                else
+                    asks = may_follow(next) ||
+                           (is_capital(next) && i - begin > 1 && is_small(codes[i - 1]) && is_small(codes[i - 2]));
+            } else if (c < 128) {
+                asks = c == '!' || c == '?' || (c == ';' && i > begin && codes[i - 1] > 127);
+            } else {
+                for (int64_t j = 0; j < a->marks.n; j++) asks |= a->marks.at[j] == c;
+            }
+            if (asks) a->unsure.at[unsure++] = i;
+        }
+        a->lines.at[n] = (uint8_t)lines;
+    }
+    a->counts.at[0] = sure;
+    a->counts.at[1] = unsure;
+    return 0;
 }
 
 /* Write a number in decimal digits, and return the end of them. */
