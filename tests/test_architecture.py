@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -301,6 +302,13 @@ def test_the_page_on_architecture_names_places_that_are_there() -> None:
         assert callable(resolve_name(place)), place
     folders = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.M))))
     assert folders == {*ORDER, "files"} - {"models"}
+
+
+def test_the_drawing_is_that_of_the_page_and_of_the_order() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "architecture.py"))
+    assert tuple(script["folders"]()) == ORDER
+    assert len(script["walks"]()) == 4
+    assert script["PICTURE"].read_text(encoding="utf-8") == script["drawn"](), "run python docs/architecture.py"
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda script: script.name)
