@@ -19,8 +19,10 @@ import pytest
 
 import spanloom
 from spanloom.document import Document, Mention
+from spanloom.link import Linker
 from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
+from spanloom.structures import STRUCTURES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(spanloom.__file__).parent
@@ -331,3 +333,12 @@ def test_every_slow_test_is_there() -> None:
         assert (f"def {name}(" if name else "def test_") in (ROOT / path).read_text(encoding="utf-8"), (
             f"{path}::{name} is gone; update tests/slow.txt"
         )
+
+
+@pytest.mark.parametrize(
+    "kind", [Recognizer, Segmenter, Linker, *map(type, STRUCTURES.values())], ids=lambda kind: kind.__name__
+)
+def test_classes_state_what_they_find_and_show_an_example(kind: type) -> None:
+    text = kind.__doc__ or ""
+    assert all(f"- {head}: " in text for head in ("Finds", "Cannot", "Use"))
+    assert "\n    >>> " in text or "\n>>> " in text
