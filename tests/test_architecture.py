@@ -248,9 +248,9 @@ def test_only_the_binding_loads_the_library() -> None:
     assert found == ["files/staging.py", "native/__init__.py"]  # the first calls the system's `renameat2`
 
 
-def test_the_package_needs_neither_numba_nor_scipy() -> None:
+def test_the_package_needs_neither_numba_nor_scipy_nor_the_lab() -> None:
     names = {name.split(".")[0] for module in MODULES for name in imports(module)}
-    assert not names & {"llvmlite", "numba", "scipy"}
+    assert not names & {"llvmlite", "numba", "scipy", "spanloom_lab"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert not any(re.match("llvmlite|numba|scipy", name) for name in project["dependencies"])
 
