@@ -35,6 +35,8 @@ FLAGS = (
 TARGETS = {
     "linux-x86_64": ("manylinux_2_17_x86_64", "x86_64-linux-gnu.2.17"),
     "linux-aarch64": ("manylinux_2_17_aarch64", "aarch64-linux-gnu.2.17"),
+    "linux-musl-x86_64": ("musllinux_1_2_x86_64", "x86_64-linux-musl"),
+    "linux-musl-aarch64": ("musllinux_1_2_aarch64", "aarch64-linux-musl"),
     "macos-x86_64": ("macosx_11_0_x86_64", "x86_64-macos.11.0"),
     "macos-arm64": ("macosx_11_0_arm64", "aarch64-macos.11.0"),
     "windows-x86_64": ("win_amd64", "x86_64-windows-gnu"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -12,12 +13,16 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
+from types import FrameType
 
 import pytest
 
 import spanloom
 from spanloom.document import Document, Mention
+from spanloom.link import Linker
 from spanloom.recognize import Recognizer
+from spanloom.segment import Segmenter
+from spanloom.structures import STRUCTURES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(spanloom.__file__).parent
@@ -55,7 +60,7 @@ ORDER = (
     "integrations",
     "cli",
 )
-FREE = {"errors", "extras", "data", "hashing", "lazy", "native", "parallel", "sparse"}
+FREE = {"errors", "extras", "data", "hashing", "lazy", "native", "parallel", "sparse", "structure_names"}
 KERNELS = {"hashing", "native", "sparse"}  # what calls them beside the folders
 STORED = {"errors", "files", "modelfile"}  # whatever writes may import them
 NARROW = {"view": {"document", "hypergraph", "evaluate"}}
@@ -84,10 +89,13 @@ IMPORTS_BY_NAME = {
     "parallel.py",  # pools of threads and processes, which one sentence does without
     "recognize/recognizer.py",  # concepts and attributes, which most models do not have
     "recognize/stage.py",  # names of vocabularies, likewise
+    "structures/__init__.py",  # modules of structures, by the names of these
     "rescoring/rescorer.py",  # names of vocabularies, likewise
     "models.py",
     "text/tokens.py",  # its kernel, which whoever reads and writes files does not need
 }
+# Tables of what is loaded by a name that a model file or a notebook asks for: the only names of folders below.
+NAMED_BELOW = {"document/document.py", "evaluate/report.py", "model/kinds.py", "model/stages.py"}
 # libraries of extras, which may be imported inside functions
 OPTIONAL = {
     *(
@@ -155,6 +163,53 @@ def test_a_folder_imports_only_from_folders_above_it(module: Path) -> None:
     assert not wrong, f"{module} may import from {', '.join(sorted(allowed(folder(module))))}"
 
 
+def test_names_in_texts_are_of_folders_above() -> None:
+    places = re.compile(r"spanloom\.(\w+)(?:\.\w+)*:\w[\w.]*")
+    wrong = {
+        module.as_posix()
+        for module in MODULES
+        if module.parent != Path()
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (found := places.fullmatch(node.value))
+        if found[1] not in allowed(folder(module))
+    }
+    assert wrong == NAMED_BELOW
+
+
+def package_of(frame: FrameType) -> str | None:
+    """The folder whose code runs: that of the object's class, where its method is inherited; ``None`` for helpers."""
+    own, code = frame.f_locals.get("self"), frame.f_code
+    module = type(own).__module__ if own is not None else frame.f_globals.get("__name__", "")
+    name = module.removeprefix("spanloom.").split(".")[0]
+    return name if module.startswith("spanloom.") and name in ORDER and code.co_name != "run_stages" else None
+
+
+@pytest.mark.parametrize("kind", ["recognizer", "segmenter"])
+def test_a_sentence_goes_through_each_pair_of_folders_in_one_direction(kind: str) -> None:
+    """A folder calls only folders above it; executors and `run_stages` run what they are given."""
+    text, words = ("no chest pain", [(0, 2), (3, 8), (9, 13)]) if kind == "recognizer" else ("无胸痛", [(0, 1), (1, 3)])
+    span, attributes = (words[1][0], words[-1][1]), {"negated": True}
+    note = Document(text, tokens=words, mentions=[Mention("problem", [span], attributes=attributes)])
+    model = (Recognizer if kind == "recognizer" else Segmenter)(epochs=1).fit([note] * 40)
+    called: dict[tuple[str, str], str] = {}
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and (callee := package_of(frame)) is not None:
+            before = frame.f_back
+            while before is not None and package_of(before) is None:
+                before = before.f_back
+            if before is not None and (caller := package_of(before)) != callee:
+                called[str(caller), callee] = f"{before.f_code.co_qualname} calls {frame.f_code.co_qualname}"
+
+    sys.setprofile(watch)
+    try:
+        model.predict(text)
+    finally:
+        sys.setprofile(None)
+    assert len(called) > 15
+    assert {pair: said for pair, said in called.items() if ORDER.index(pair[0]) < ORDER.index(pair[1])} == {}
+
+
 @pytest.mark.parametrize("module", MODULES, ids=str)
 def test_imports_stand_at_the_top(module: Path) -> None:
     inside = [
@@ -193,9 +248,9 @@ def test_only_the_binding_loads_the_library() -> None:
     assert found == ["files/staging.py", "native/__init__.py"]  # the first calls the system's `renameat2`
 
 
-def test_the_package_needs_neither_numba_nor_scipy() -> None:
+def test_the_package_needs_neither_numba_nor_scipy_nor_the_lab() -> None:
     names = {name.split(".")[0] for module in MODULES for name in imports(module)}
-    assert not names & {"llvmlite", "numba", "scipy"}
+    assert not names & {"llvmlite", "numba", "scipy", "spanloom_lab"}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert not any(re.match("llvmlite|numba|scipy", name) for name in project["dependencies"])
 
@@ -251,6 +306,13 @@ def test_the_page_on_architecture_names_places_that_are_there() -> None:
     assert folders == {*ORDER, "files"} - {"models"}
 
 
+def test_the_drawing_is_that_of_the_page_and_of_the_order() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "architecture.py"))
+    assert tuple(script["folders"]()) == ORDER
+    assert len(script["walks"]()) == 4
+    assert script["PICTURE"].read_text(encoding="utf-8") == script["drawn"](), "run python docs/architecture.py"
+
+
 @pytest.mark.parametrize("script", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda script: script.name)
 def test_benchmarks_import_what_is_there(script: Path) -> None:
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
@@ -271,3 +333,12 @@ def test_every_slow_test_is_there() -> None:
         assert (f"def {name}(" if name else "def test_") in (ROOT / path).read_text(encoding="utf-8"), (
             f"{path}::{name} is gone; update tests/slow.txt"
         )
+
+
+@pytest.mark.parametrize(
+    "kind", [Recognizer, Segmenter, Linker, *map(type, STRUCTURES.values())], ids=lambda kind: kind.__name__
+)
+def test_classes_state_what_they_find_and_show_an_example(kind: type) -> None:
+    text = kind.__doc__ or ""
+    assert all(f"- {head}: " in text for head in ("Finds", "Cannot", "Use"))
+    assert "\n    >>> " in text or "\n>>> " in text

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LIMIT = 59_000  # words of docs/**/*.md, tables and code included
+LIMIT = 60_400  # words of docs/**/*.md, tables and code included
 
 
 def words(text: str) -> int:

@@ -99,6 +99,7 @@ PUBLIC = {
     "spanloom.sparse": (
         "SparseMatrix ascending changes distinct found_in gathered largest_matching places_of row_offsets"
     ),
+    "spanloom.structure_names": "",
     "spanloom.structures": (
         "Bilou Bio Crowd Encoded FlatChain Heads MOST_MENTIONS MentionHypergraph MentionTable Product READINGS "
         "STRUCTURES SemiMarkov SeparatorStates Separators SevenTag Shared Split Structure Tags TokenMention "

@@ -239,10 +239,11 @@ def test_a_description_without_a_key(model, name):
         (lambda stages: [stages[0], *stages], "found the stages 'profile, profile, columns, structure, overlaps'"),
         (
             lambda stages: [*stages, {"stage": "epilogue"}],
-            "found the stage 'epilogue', expected one of profile",
+            "found the stage 'epilogue', which a Recognizer does not have",
         ),
-        (lambda stages: [*stages, {"stage": "link"}], "found the stage link, which a Recognizer does not have"),
+        (lambda stages: [*stages, {"stage": "link"}], "found the stage 'link', which a Recognizer does not have"),
         (lambda stages: [{"stage": "x" * 10_000}], "found the stage 'xxx"),
+        (lambda stages: [*stages, {"stage": "../x"}], "found the stage '../x', expected a name such as profile"),
         (lambda stages: [{**stages[0], "stage": 7}, *stages[1:]], "stages.0.stage: found '7', expected text"),
         (lambda stages: [{**stages[0], "stage": ["profile"]}, *stages[1:]], "stages.0.stage"),
         (lambda stages: [*stages, 7], "stages.4: found '7', expected an object"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,14 @@ COMPILERS = {
     "gcc, few optimizations": (["gcc", "-O1", "-fno-inline"], "any"),
 }
 SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+# Kernels of training, of other searches and of data, which get no array of a model in a prediction; wild_arguments.py
+# calls these, too.
+WITHOUT_MODELS = (
+    "adagrad add_rows add_scaled add_words best_concepts count count_constants derivation_sums distinct_features "
+    "dot enter_words feature_places gather gather_dense group join_clusters kbest link_change link_role "
+    "link_search link_train log_sums match number rows_of_tokens sample scale scaled_logs score_words signatures "
+    "sparse_product take_exponentials take_logarithms texts transpose write_pairs "
+)
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the library is loaded by LD_PRELOAD, and built by gcc")
 
 
@@ -75,8 +84,9 @@ def test_every_compiler_gives_the_same_bytes(name: str, digests: Path, tmp_path:
         assert f"the same: {len(MODELS)} models" in said, library
 
 
-@pytest.mark.slow
-def test_no_kernel_leaves_its_memory(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def sanitized(tmp_path_factory) -> tuple[Path, dict[str, str]]:
+    """A build with sanitizers, and the environment that it needs."""
     runtime = subprocess.run(
         ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False
     ).stdout.strip()
@@ -88,6 +98,20 @@ def test_no_kernel_leaves_its_memory(tmp_path: Path) -> None:
         "LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }  # fmt: skip
-    [library] = built.build(["gcc"], tmp_path, "any")
+    [library] = built.build(["gcc"], tmp_path_factory.mktemp("sanitized"), "any")
+    return library, environment
+
+
+@pytest.mark.slow
+def test_no_kernel_leaves_its_memory(sanitized: tuple[Path, dict[str, str]]) -> None:
+    library, environment = sanitized
     said = program(library, Path(__file__).with_name("wild_arguments.py"), 8, **environment)
     assert " were refused" in said
+
+
+@pytest.mark.slow
+def test_no_model_file_leads_a_kernel_out_of_its_memory(sanitized: tuple[Path, dict[str, str]]) -> None:
+    library, environment = sanitized
+    said = program(library, ROOT / "tests" / "hostile" / "hostile_models.py", 2, **environment)
+    kernels = re.findall(r"^KERNEL\((\w+),", (PACKAGE / "spanloom.h").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*kernels} - {*said.rpartition("kernels: ")[2].split()} == {*WITHOUT_MODELS.split()}

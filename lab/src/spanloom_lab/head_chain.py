@@ -101,7 +101,7 @@ class HeadChain:
 
     def predict(self, X: Document | Iterable[Document]) -> Document | list[Document]:
         """Find the heads of mentions; return a document for one document, a list for several."""
-        return answer(X, self.stream(X))
+        return answer(X, list(self.stream(X)))
 
     def stream(self, X: Document | Iterable[Document]) -> Iterator[Document]:
         """Yield documents whose mentions have the most probable heads, in place of their own.

@@ -18,7 +18,7 @@ from spanloom.errors import DataWarning, clip, plural
 from spanloom.evaluate.measures import calibration_error
 from spanloom.features import build_index
 from spanloom.hypergraph import Floats, Ints
-from spanloom.learn.folds import deal
+from spanloom.learn.folds import Fitting, deal, spread
 from spanloom.learn.platt import fit_platt
 from spanloom.model.attributes import AttributeQuality
 from spanloom.parallel import SERIAL, Executor
@@ -52,6 +52,15 @@ class _Target(NamedTuple):
     values: tuple[_Value, ...]
     rows: Ints
     classes: Ints
+
+
+def fit_stage(fitting: Fitting) -> tuple[AttributeModel, dict[str, AttributeQuality]] | None:
+    """Train the stage of attributes if training mentions have any; see `fit_attributes`."""
+    some = spread(fitting.documents, fitting.tokens) if fitting.attributes == "auto" else ()
+    if not any(mention.attributes for document in some for mention in document.mentions):
+        return None
+    learned = fit_attributes(some, fitting.seed, run=fitting.run)
+    return None if learned is None else (learned, learned.qualities)
 
 
 def fit_attributes(

@@ -25,7 +25,7 @@ from spanloom.concepts.stage import (
 )
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning
-from spanloom.learn.folds import deal
+from spanloom.learn.folds import Fitting, deal
 from spanloom.learn.platt import FEWEST, IDENTITY, fit_platt
 from spanloom.parallel import SERIAL, Executor
 from spanloom.vocabulary.memory import Memory
@@ -144,6 +144,14 @@ def _answer(vocabulary: Vocabulary, mention: Mention) -> tuple[int, ...] | None:
     """Return the numbers of a gold mention's concepts, ascending; ``None`` if the vocabulary lacks all of them."""
     numbers = sorted({vocabulary.find(concept) for concept in mention.concepts} - {-1})
     return tuple(numbers) if numbers or not mention.concepts else None
+
+
+def fit_stage(fitting: Fitting) -> tuple[ConceptStage, ConceptReport] | None:
+    """Train the linking stage if mentions are linked; see `fit_concepts`."""
+    if fitting.linked is None:
+        return None
+    fitting.callback("linking")
+    return fit_concepts(fitting.documents, fitting.held, *fitting.linked, seed=fitting.seed, run=fitting.run)
 
 
 def fit_concepts(

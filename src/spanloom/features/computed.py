@@ -72,7 +72,12 @@ def _categories(document: Document, resources: Resources) -> list[str]:
 
 
 COMPUTED: Final = MappingProxyType[str, Callable[[Document, Resources], list[str]]](
-    {"lemma": _lemmas, "section": _sections, "note": _notes, CATEGORY_COLUMN: _categories}
+    {
+        "lemma": _lemmas,
+        "section": _sections,
+        "note": _notes,
+        CATEGORY_COLUMN: _categories,
+    }
 )
 """Column -> its values at the tokens of a document.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,30 @@ R = TypeVar("R")
 Y = TypeVar("Y")
 Cut = Callable[[Document], Sequence[Document]]
 """A function from a document to documents of one sentence each."""
+
+
+class Fitting(NamedTuple):
+    """What a stage that follows recognition learns from.
+
+    Args:
+        documents: training documents, with mentions.
+        held: development documents; ``None`` if the training documents are cross-validated.
+        linked: vocabularies and their types, if mentions are linked.
+        attributes: the parameter of this name, ``auto`` or ``off``.
+        tokens: of the training documents.
+        seed: deals documents to folds.
+        run: how pieces of the work are run; the result does not depend on it.
+        callback: called with the name of each step.
+    """
+
+    documents: Sequence[Document]
+    held: Sequence[Document] | None
+    linked: Any
+    attributes: str
+    tokens: int
+    seed: int
+    run: Executor
+    callback: Callable[[str], object]
 
 
 def deal(items: int, folds: int, seed: int) -> Ints:

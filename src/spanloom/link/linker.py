@@ -88,10 +88,23 @@ class _Described(Estimated):
 class Linker(LinkerParameters, MentionEstimator[System], Staged):
     """Recognizes mentions and links them to a vocabulary together: the transition system of Lou et al. (2017).
 
+    - Finds: mentions that do not overlap, and a concept of each.
+    - Cannot: hold overlaps or gaps.
+    - Use: it to reproduce the paper, or to link short names by their context; otherwise `Recognizer` with ``link``,
+      which finds mentions of any shape.
+
     {parameters}
 
     Attributes after fitting: ``types_``, ``model_``, ``report_``, ``splitter_``, and ``lost_``, the mentions that no
     derivation holds; the last is not saved.
+
+    >>> from spanloom.vocabulary import Concept
+    >>> names = Vocabulary.build([Concept("D1", "chest pain"), Concept("D2", "fever")])
+    >>> texts = [("no chest pain", 3, 13, "D1"), ("mild fever", 5, 10, "D2")] * 20
+    >>> notes = [Document(text, mentions=[Mention("x", [(a, b)], concepts=[c])]) for text, a, b, c in texts]
+    >>> linker = Linker(iterations=2, folds=2).fit(notes, vocabulary=names)
+    >>> linker.predict("no fever").mentions[0].concepts
+    ('D2',)
     """
 
     kind: ClassVar[Literal["linker"]] = "linker"

@@ -38,7 +38,7 @@ class Pipeline:
 
     def predict(self, X: Given) -> Document | list[Document]:
         """Recognize and link in a text or a document, which gives a document, or in several, which gives a list."""
-        return answer(X, self.stream(X))
+        return answer(X, list(self.stream(X)))
 
     def stream(self, X: Given) -> Iterator[Document]:
         """Documents with the recognizer's mentions and the linker's concepts; lazily."""

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-StructureName: TypeAlias = Literal[
-    "bio", "bilou", "semi_markov", "mention_hypergraph", "heads", "separators", "separator_states", "seven_tag",
-    "shared", "split",
-]  # fmt: skip
+from spanloom.structure_names import StructureName as StructureName
+
 Preset: TypeAlias = Literal["ace", "genia", "conll", "biomedical", "clinical", "small", "best", "fast"]
 Attributes: TypeAlias = Literal["auto", "off"]
 Completeness: TypeAlias = Literal["complete", "at-least", "unknown"]

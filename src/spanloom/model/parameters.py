@@ -317,7 +317,7 @@ class MentionEstimator(Parameters[M]):
 
         The options are the arguments of `stream`.
         """
-        return answer(X, self.stream(X, **options))
+        return answer(X, list(self.stream(X, **options)))
 
     profile_: Profile | None = None
 

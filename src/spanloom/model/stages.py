@@ -1,7 +1,7 @@
 """Stages that add to mentions what is known of each: a list of them follows whatever finds mentions.
 
 A stage is trained and immutable. It takes documents with mentions and returns them with more: concepts, attributes.
-What a document gets depends on that document alone. A new stage is a class and a line in `STAGES`, which also lists
+What a document gets depends on that document alone. A new stage is a module and a line in `STAGES`, which also lists
 those that estimators have before these.
 """
 
@@ -17,9 +17,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
 from spanloom.document import Document, Mention, batches
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import ModelError, UsageError, clip
 from spanloom.evaluate.concepts import Resolver
-from spanloom.learn.folds import spread
+from spanloom.learn.folds import Fitting
 from spanloom.learn.platt import IDENTITY, Platt
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.protocol import Annotation, Capability
@@ -32,26 +32,34 @@ from spanloom.text import prepare_all
 if TYPE_CHECKING:
     from spanloom.vocabulary import Vocabulary
 
-STAGES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = MappingProxyType(
+STAGES: Final[Mapping[str, tuple[str, str, tuple[str, ...], str]]] = MappingProxyType(
     {
-        "profile": ("profile_", "spanloom.model.profile:Profile.from_part", ()),
-        "tagger": ("pos_", "spanloom.tag.filling:filler_of", ()),
-        "split": ("splitter_", "spanloom.text.splitting:Splitter.from_part", ()),
-        "first_pass": ("pass_", "spanloom.passes:DocumentPass.from_part", ("columns", "types")),
-        "overlaps": ("overlaps_", "spanloom.model.overlaps:OverlapRules.from_part", ("kinds",)),
-        "concepts": ("", "spanloom.concepts.stage:ConceptStage.from_part", ()),
+        "profile": ("profile_", "spanloom.model.profile:Profile.from_part", (), ""),
+        "tagger": ("pos_", "spanloom.tag.filling:filler_of", (), ""),
+        "split": ("splitter_", "spanloom.text.splitting:Splitter.from_part", (), ""),
+        "first_pass": ("pass_", "spanloom.passes:DocumentPass.from_part", ("columns", "types"), ""),
+        "overlaps": ("overlaps_", "spanloom.model.overlaps:OverlapRules.from_part", ("kinds",), ""),
+        "concepts": ("", "spanloom.concepts.stage:ConceptStage.from_part", (), "spanloom.concepts.fitting:fit_stage"),
         "second_stage": (
             "second_",
             "spanloom.rescoring:Rescorer.from_part",
             ("features", "overlaps", "concepts", "types"),
+            "",
         ),
-        "attributes": ("", "spanloom.attributes.model:AttributeModel.from_part", ()),
+        "attributes": (
+            "",
+            "spanloom.attributes.model:AttributeModel.from_part",
+            (),
+            "spanloom.attributes.fitting:fit_stage",
+        ),
     }
 )
 """Stages that several kinds of models have, by their names in model files.
 
-Of each: the attribute of the estimator, empty for one of `Staged.stages_`; what reads its part; and further arguments
-of that, of what is known of the model: ``types``, their number ``kinds``, ``columns``, ``features``, earlier stages.
+Of each: the attribute of the estimator, empty for one of `Staged.stages_`; what reads its part; further arguments of
+that, of what is known of the model: ``types``, their number ``kinds``, ``columns``, ``features``, earlier stages; and,
+of one of `Staged.stages_`, what trains it: a function from `Fitting` to the stage and its entry in the training report,
+or ``None``.
 """
 
 
@@ -160,17 +168,12 @@ def learn_stages(
     """
     stages: list[Stage] = []
     report: dict[str, Any] = {}
-    if linked is not None:
-        callback("linking")
-        fit = resolve_name("spanloom.concepts.fitting:fit_concepts")
-        linking, report["concepts"] = fit(known, held, *linked, seed=seed, run=run)
-        stages.append(linking)
-    some = spread(known, tokens) if attributes == "auto" else ()
-    if any(mention.attributes for document in some for mention in document.mentions):
-        learned = resolve_name("spanloom.attributes:fit_attributes")(some, seed, run=run)
-        if learned is not None:
-            stages.append(learned)
-            report["attributes"] = learned.qualities
+    fitting = Fitting(known, held, linked, attributes, tokens, seed, run, callback)
+    for name, (*_, fit) in STAGES.items():
+        if fit and (learned := resolve_name(fit)(fitting)) is not None:
+            stage, entry = learned
+            stages.append(stage)
+            report |= {} if entry is None else {name: entry}
     return stages, report
 
 
@@ -213,11 +216,11 @@ class Staged:
         shared = {name for name, of in STAGES.items() if hasattr(self, of[0] or "stages_")}
         for name in part.parts:
             if name.rstrip(digits) not in shared.union(own, ("structure", "columns")):
-                raise ModelError(f"found the stage {name}, which a {type(self).__name__} does not have")
+                raise ModelError(f"found the stage {clip(name)}, which a {type(self).__name__} does not have")
         free = OverlapRules.free(len(types))
         known = {"types": types, "kinds": len(types), "overlaps": free, "concepts": None, **known}
         self.types_ = types
-        for name, (attribute, reader, needs) in STAGES.items():
+        for name, (attribute, reader, needs, _) in STAGES.items():
             if name in part.parts and hasattr(self, attribute or "stages_"):
                 known[name] = resolve_name(reader)(part.part(name), *(known[need] for need in needs))
                 if attribute:

@@ -19,11 +19,15 @@ Array = NDArray[Any]
 COMPACT: Final = "compact"
 """The name of a part that holds weights in eight bits."""
 PARTS: Final = "parts"
+_LONGEST_NAME: Final = 60
 STAGES: Final = (
     "profile", "tagger", "split", "dictionaries", "columns", "first_pass", "structure", "overlaps", "second_stage",
     "link", "concepts", "attributes",
 )  # fmt: skip
-"""The parts of a whole model, in the order in which they run; one that there are several of has a number, from 0 on."""
+"""The parts of a whole model, in the order in which they run; one that there are several of has a number, from 0 on.
+
+Stages with other names follow these.
+"""
 
 
 @dataclass_transform(kw_only_default=True)
@@ -170,12 +174,12 @@ def place(stage: str) -> tuple[int, int, str]:
     """Return what stages are sorted by.
 
     Raises:
-        ModelError: there is no such stage.
+        ModelError: it is no name.
     """
     bare = stage.rstrip(digits)
-    if bare not in STAGES:
-        raise ModelError(f"found the stage {clip(stage)}, expected one of {', '.join(STAGES)}")
-    return STAGES.index(bare), len(stage), stage
+    if not bare.isidentifier() or len(stage) > _LONGEST_NAME:
+        raise ModelError(f"found the stage {clip(stage)}, expected a name such as {', '.join(STAGES)}")
+    return STAGES.index(bare) if bare in STAGES else len(STAGES), len(stage), stage
 
 
 def _fits(length: int, expected: int | None) -> bool:

@@ -17,6 +17,7 @@ from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
+    ClassVar,
     Final,
     Literal,
     NamedTuple,
@@ -49,7 +50,8 @@ Bounded = Annotated[float, Within(-LARGEST, LARGEST)]
 @cache
 def _types(kind: type) -> dict[str, tuple[Any, Any]]:
     """Return the types of a class's fields, and their defaults."""
-    hints = get_type_hints(kind, include_extras=True)
+    every = get_type_hints(kind, include_extras=True)
+    hints = {name: one for name, one in every.items() if get_origin(one) is not ClassVar}
     if is_dataclass(kind):
         return {one.name: (hints[one.name], one.default) for one in fields(kind)}
     defaults = getattr(kind, "_field_defaults", None)  # of a named tuple

@@ -76,6 +76,11 @@ class _Described(Estimated):
 class Recognizer(RecognizerParameters, Drawing, Staged):
     """A trainable recognizer of mentions.
 
+    - Finds: nested, overlapping and discontinuous mentions, each with its calibrated probability; with ``link``
+      their concepts, and attributes such as negation that training mentions have.
+    - Cannot: find types that no training mention has, or segment text without spaces (see `Segmenter`).
+    - Use: it by default. ``structure`` and ``encoder`` are the choices that matter most.
+
     {parameters}
 
     Attributes after fitting: ``types_``, ``structure_``, ``model_``, ``report_``, ``strongest_``, ``pos_``,

@@ -107,6 +107,10 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
 
     One chain tags characters with words, another with mentions; the methods differ in how the two come together.
 
+    - Finds: words, and mentions of them that do not overlap, each with its probability.
+    - Cannot: hold nested or discontinuous mentions.
+    - Use: it for Chinese and other text without spaces; `Recognizer` for text with words.
+
     {parameters}
 
     Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pass_``, ``second_``, ``stages_``;

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any
+from importlib import import_module
+from typing import Any, get_args
 
 from spanloom.errors import UsageError, meant
+from spanloom.structure_names import StructureName
 from spanloom.structures.base import MOST_MENTIONS as MOST_MENTIONS
 from spanloom.structures.base import READINGS as READINGS
 from spanloom.structures.base import Crowd as Crowd
@@ -31,22 +33,18 @@ from spanloom.structures.seven_tag import SevenTag as SevenTag
 from spanloom.structures.tags import Tags as Tags
 from spanloom.structures.words import Words as Words
 
-STRUCTURES: dict[str, Structure] = {
-    structure.name: structure
-    for structure in (
-        Bio(),
-        Bilou(),
-        SemiMarkov(),
-        MentionHypergraph(),
-        Heads(),
-        Separators(),
-        SeparatorStates(),
-        SevenTag(),
-        Shared(),
-        Split(),
-    )
-}
+_TOGETHER = {"bio": "chain", "bilou": "chain", "shared": "discontiguous", "split": "discontiguous"}
 
+
+def _structure(name: str) -> Structure:
+    """Return a structure with its default parameters: ``seven_tag`` is `SevenTag` of the module ``seven_tag``."""
+    module = import_module(f"{__name__}.{_TOGETHER.get(name, name)}")
+    made: Structure = getattr(module, name.title().replace("_", ""))()
+    return made
+
+
+STRUCTURES: dict[str, Structure] = {name: _structure(name) for name in get_args(StructureName)}
+"""The structures by their names, of which `spanloom.structure_names` has the list."""
 
 _CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 _PARAMETER = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9}|None)\s*")

@@ -251,7 +251,18 @@ def run_sizes(length: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class Bio(FlatChain):
-    """Tags B, I and O: Lu and Roth (2015), section 4.1."""
+    """Tags B, I and O: Lu and Roth (2015), section 4.1.
+
+    - Finds: mentions that do not overlap.
+    - Cannot: hold overlaps, also of two types, or gaps: of two overlapping mentions the shorter is left out of
+      training.
+    - Use: it as a baseline.
+
+    >>> table, offsets = MentionTable.build([(0, 0, ((0, 3),)), (0, 0, ((1, 2),))]), np.array([0, 4])  # they nest
+    >>> edges = Bio().encode(table, offsets, ["x"]).edges
+    >>> [spans for _, _, spans in Bio().decode(edges, offsets, ["x"]).rows()]
+    [((0, 3),)]
+    """
 
     name = "bio"
     letters = "BI"
@@ -263,7 +274,15 @@ class Bio(FlatChain):
 
 @dataclass(frozen=True)
 class Bilou(FlatChain):
-    """Tags B, I, L, O and U: Ratinov and Roth (2009), as Lu and Roth (2015), section 4.1."""
+    """Tags B, I, L, O and U: Ratinov and Roth (2009), as Lu and Roth (2015), section 4.1.
+
+    - Finds: the mentions of `Bio`.
+    - Cannot: what `Bio` cannot.
+    - Use: it as a baseline; the last token and single tokens have weights of their own.
+
+    >>> Bilou().tags(["x"])
+    ['O', 'B-x', 'I-x', 'L-x', 'U-x']
+    """
 
     name = "bilou"
     letters = "BILU"

@@ -84,7 +84,11 @@ class Discontiguous(Stranded):
 
 @dataclass(frozen=True)
 class Shared(Discontiguous):
-    """Discontiguous, nested and overlapping mentions that share nodes whatever their number of components.
+    """Mentions with gaps that share nodes whatever their number of components: SHARED (Muis and Lu 2016, section 3.2).
+
+    - Finds: discontinuous, nested, overlapping and crossing mentions of up to ``components`` parts.
+    - Cannot: distinguish all sets of mentions: several may share a structure, of which `enough` reads few mentions.
+    - Use: it for discontinuous mentions; `Split` is less ambiguous and slower.
 
     >>> Shared(2).template(()).kinds
     ('A', 'T', 'B1', 'O2', 'B2')
@@ -99,7 +103,11 @@ class Shared(Discontiguous):
 
 @dataclass(frozen=True)
 class Split(Discontiguous):
-    """As `Shared`, with nodes of their own for mentions of one, two, three components; less ambiguous.
+    """As `Shared`, with nodes of their own for mentions of one, two, three components: SPLIT.
+
+    - Finds: the mentions of `Shared`.
+    - Cannot: distinguish all mentions with the same number of components.
+    - Use: it for discontinuous mentions where precision matters most.
 
     The strands share no node, so they are counted apart: for three components with 1, 3 and 5 bits instead of 9.
 

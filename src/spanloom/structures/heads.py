@@ -45,7 +45,11 @@ _SHAPE = Shape(
 
 @dataclass(frozen=True)
 class Heads(Stranded):
-    """Nested and overlapping mentions of any length, each with its head: tokens of it without a gap.
+    """Mentions with heads, which are tokens of the mention without a gap (Lu and Roth 2015, section 3.6).
+
+    - Finds: nested and overlapping mentions of any length, and the head of each.
+    - Cannot: hold gaps, or learn from mentions without a head, unless ``headless`` is ``whole``.
+    - Use: it for training data with heads; for mentions alone `Separators`.
 
     >>> Heads().template(()).kinds
     ('A', 'T', 'IB', 'IW', 'IA')

@@ -32,10 +32,19 @@ _TEMPLATE = Template(
 
 @dataclass(frozen=True)
 class MentionHypergraph(Flagged):
-    """Nested and overlapping mentions of any length.
+    """The mention hypergraph (Lu and Roth 2015, section 3.2), with ``derivations`` counting.
 
-    With ``derivations`` counting it is the model of Lu and Roth (2015); with ``subgraphs`` counting its distribution is
-    that of `Separators`.
+    With ``subgraphs`` counting its distribution is that of `Separators`.
+
+    - Finds: nested and overlapping mentions of any length.
+    - Cannot: hold gaps, or pair starts with ends; the reading ``all`` gives every mention with a path.
+    - Use: it to reproduce the paper; otherwise `Separators`.
+
+    >>> from spanloom.structures import MentionTable
+    >>> table, offsets = MentionTable.build([(0, 0, ((0, 3),)), (0, 0, ((1, 4),))]), np.array([0, 4])  # they cross
+    >>> edges = MentionHypergraph().encode(table, offsets, ["x"]).edges
+    >>> [spans for _, _, spans in MentionHypergraph().decode(edges, offsets, ["x"]).rows()]
+    [((0, 4),), ((1, 3),)]
     """
 
     name = "mention_hypergraph"

@@ -47,7 +47,11 @@ class _Table(NamedTuple):
 
 @dataclass(frozen=True)
 class SemiMarkov(Structure):
-    """Mentions that neither overlap nor have gaps, each scored as a whole.
+    """Segments: each mention is scored as a whole.
+
+    - Finds: mentions that do not overlap.
+    - Cannot: hold overlaps, also of two types, or gaps.
+    - Use: it as a baseline, and where the surface of a whole mention matters.
 
     Of two mentions that overlap, the shorter is left out of training, as Lu and Roth (2015), section 4.1, do.
 

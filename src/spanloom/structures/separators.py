@@ -67,7 +67,18 @@ def separator_codes(found: Boundaries, first: NDArray[np.bool_]) -> NDArray[np.i
 
 @dataclass(frozen=True)
 class Separators(Flagged):
-    """Nested and overlapping mentions of any length, each structure counted once."""
+    """Separators between tokens (Muis and Lu 2017, section 4): each set of boundaries is one path, counted once.
+
+    - Finds: nested and overlapping mentions of any length, of each type apart.
+    - Cannot: hold gaps, or pair starts with ends: of mentions that cross, a nested pair comes back.
+    - Use: it by default, for everything but discontinuous mentions.
+
+    >>> from spanloom.structures import MentionTable
+    >>> table, offsets = MentionTable.build([(0, 0, ((0, 3),)), (0, 0, ((1, 4),))]), np.array([0, 4])  # they cross
+    >>> edges = Separators().encode(table, offsets, ["x"]).edges
+    >>> [spans for _, _, spans in Separators().decode(edges, offsets, ["x"]).rows()]
+    [((0, 4),), ((1, 3),)]
+    """
 
     name = "separators"
     ahead = True

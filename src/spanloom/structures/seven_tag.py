@@ -32,6 +32,10 @@ OVERLAP = "it overlaps one of another type that is as long or longer, and a tag 
 class SevenTag(Chain):
     """A chain with tags for parts of one contiguous mention, of one discontiguous mention, and of several mentions.
 
+    - Finds: discontinuous and overlapping mentions of one type.
+    - Cannot: hold overlaps of two types; tags do not determine the mentions, which rules join.
+    - Use: it as the baseline of Muis and Lu (2016); `Shared` and `Split` find more.
+
     *Heads*, BH and IH, are tokens of two mentions of the type or more; *bodies*, BD and ID, are the other tokens of
     discontiguous mentions; B and I are the rest; O is in no mention. A token continues (I, ID, IH) if its mention holds
     the token before it in the same component, for a head if two mentions do; else it begins (B, BD, BH). With these

@@ -199,7 +199,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, keep=keep))
+        return answer(X, list(self.stream(X, keep=keep)))
 
     def stream(self, X: Given, *, keep: bool = False) -> Iterator[Document]:
         """Copies of the documents with the column filled; lazily, in batches.
