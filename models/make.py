@@ -36,10 +36,8 @@ from spanloom.document.annotation import judged
 from spanloom.document.parts import split
 from spanloom.evaluate import Score, calibration, evaluate, evaluate_attributes, evaluate_concepts
 from spanloom.evaluate.words import evaluate_words
-from spanloom.features.letter_case import UsualCase
 from spanloom.recognize import Recognizer, compact
 from spanloom.segment import Segmenter
-from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 HERE = Path(__file__).parent
@@ -53,7 +51,10 @@ PACKAGES = (MODELS, MODELS_SA, MODELS_ZH)
 COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
 ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
-COPIES = " {} of the training documents are there a second time, in lower case or in title case."
+COPIES = (
+    " {} of the training documents are there a second time, with lost letter case restored as in other documents: from "
+    "lower case or from title case."
+)
 CASES = ("in capitals", "in title case", "in lower case")
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
 # what some models have figures of beside mentions: what cards call it, and how they describe it
@@ -90,7 +91,7 @@ class Recipe(NamedTuple):
         estimator: its class.
         sentences: ordinary ones; the card shows what is found in them, and figures of each corpus or genre and of
             changed text.
-        vectors: words of GloVe whose vectors it has.
+        vectors: whether it has those of GloVe's most frequent words.
         vocabularies: from the folder of the corpora to the vocabularies that mentions are linked to.
     """
 
@@ -106,7 +107,7 @@ class Recipe(NamedTuple):
     package: Path = MODELS
     estimator: Callable[..., Any] = Recognizer
     sentences: Sequence[str] = ()
-    vectors: int = 0
+    vectors: bool = False
     vocabularies: Callable[[Path], list[Vocabulary]] | None = None
 
     @property
@@ -144,7 +145,7 @@ def gum(data: Path) -> Parts:
         bare(one for one in read(data / "gum" / f"{name}.jsonl") if one.meta.get("genre") in GENRES)
         for name in ("train", "dev", "test")
     )
-    return train, dev, test
+    return with_copies(train, 4), dev, test
 
 
 def craft(data: Path) -> Parts:
@@ -164,7 +165,7 @@ def craft(data: Path) -> Parts:
         for name in ("train", "dev")
     )  # fmt: skip
     drawn = split(articles, {"train": 9, "dev": 1})
-    return drawn["train"], drawn["dev"], test
+    return with_copies(drawn["train"], 4), drawn["dev"], test
 
 
 def ontologies(data: Path) -> list[Vocabulary]:
@@ -226,7 +227,7 @@ RECIPES = (
         "GUM, the Georgetown University Multilayer Corpus, annotations CC BY 4.0. Zeldes (2017), *The GUM Corpus: "
         "Creating Multilayer Resources in the Classroom*. Only its genres whose texts are under CC BY: academic, "
         "court, interview and news (Wikinews, CC BY 2.5).",
-        "The corpus' own, of these genres.",
+        "The corpus' own, of these genres." + COPIES.format("Half"),
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
         gum, {**FAST, "structure": "separators"}, sentences=names.SENTENCES,
@@ -242,7 +243,8 @@ RECIPES = (
         "domain*. A type is the ontology that a concept is of. Mentions of CL, MOP, SO and UBERON have concepts of the "
         "ontologies of these names (OBO Foundry, CC BY), of which it holds names, identifiers and parents.",
         "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
-        "what is tested are its own development articles. Its test articles were not at hand.",
+        "what is tested are its own development articles. Its test articles were not at hand."
+        + COPIES.format("Half"),
         "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
         craft, {**FAST, "structure": "shared"}, sentences=biomedical.SENTENCES, vocabularies=ontologies,
     ),
@@ -263,7 +265,7 @@ RECIPES = (
         "It has seen few mentions of the family or of the past, and most of its notes are short. Where sections begin "
         "is found by rules (`spanloom predict --sections`).",
         clinical.material, {"features": "best", "l2": 0.3, "structure": "shared"},
-        sentences=clinical.SENTENCES, vectors=60_000,
+        sentences=clinical.SENTENCES, vectors=True,
     ),
     Recipe(
         "biomedical", "Biomedical text in general",
@@ -278,7 +280,8 @@ RECIPES = (
         "cells, cellular components, anatomy. GENIA corpus 3.02 (Kim et al. 2003, CC BY 3.0): cell lines. Each type is "
         "learned from these corpora alone. What is made of the model is to be shared alike.",
         "Those of the corpora; of CRAFT as for `craft`. A text that is tested on in one corpus is not trained on in "
-        "another. A fifth of the training documents are copies, half of them in lower case and half in title case. "
+        "another. A fifth of the training documents are copies, half of them from lower case and half from title "
+        "case, with letter case restored as in other documents. "
         "Mentions of a type count where the corpus annotates it.",
         "Corpora draw their types by different guidelines: it has one of them for each text, and not always that of "
         "the corpus. It knows no negation. In text that is not biomedical, names may be taken for cell lines or genes.",
@@ -302,7 +305,7 @@ RECIPES = (
         "*the chancellor* are left "
         "to `gum`.",
         names.material, {**FAST, "structure": "separators"}, MODELS_SA,
-        sentences=names.SENTENCES, vectors=60_000,
+        sentences=names.SENTENCES, vectors=True,
     ),
     Recipe(
         "chinese", "Chinese words and names", "words, and names of persons, places and organizations",
@@ -329,7 +332,7 @@ def fitted(
     more: dict[str, Any] = {} if recipe.vocabularies is None else {"link": recipe.vocabularies(data)}
     with TemporaryDirectory() as folder:
         if recipe.vectors:
-            more["vectors"] = names.glove(Path(folder), recipe.vectors)
+            more["vectors"] = names.glove(Path(folder))
         model = recipe.estimator(**COMMON, **recipe.params, **more).fit(
             train, dev=dev, progress=lambda step: log(recipe.name, step.stage, step.dev_f1)
         )
@@ -351,7 +354,7 @@ def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
     small.save(recipe.folder, force=True)
     ready: Any = load(recipe.folder)
     compacted = small.report_.compact
-    vectors = {"vectors": f"GloVe, {recipe.vectors:,} words"} if recipe.vectors else {}
+    vectors = {"vectors": f"GloVe, {names.WORDS:,} words"} if recipe.vectors else {}
     return {
         "title": recipe.title, "finds": recipe.finds, "licence": recipe.licence, "types": list(ready.types_),
         **measured(recipe, ready, test), "dev_f1": compacted.f1_after, "dev_f1_before": compacted.f1_before,
@@ -360,27 +363,6 @@ def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
         "params": {**COMMON, **recipe.params, **vectors},
         "spanloom": __version__, "commit": COMMIT,
     }  # fmt: skip
-
-
-def restoring(recipe: Recipe, data: Path) -> dict[str, Any]:
-    """Give the model that is there the usual letter case of words; return its line of the catalogue.
-
-    Its weights stay. A model that learned copies in other letter cases as they are, and reads text in the usual case,
-    is better in ordinary text than one that learned copies in the usual case.
-    """
-    ready: Any = load(recipe.folder)
-    train, _, test = recipe.parts(data)
-    words: list[str] = []
-    if recipe.vectors:
-        with TemporaryDirectory() as folder:
-            file = names.glove(Path(folder), recipe.vectors)
-            words = file.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
-    usual = UsualCase.of(map(prepare, bare(train)), words)
-    for model in ready.structured:
-        model.scorer.features.resources = replace(model.scorer.features.resources, usual=usual)
-    ready.save(recipe.folder, force=True)
-    entry = catalogue_of(recipe.package)[recipe.name] | measured(recipe, load(recipe.folder), test)
-    return entry | {"bytes": size(recipe), "letter_case": COMMIT}
 
 
 def marked(ready: Any, test: Sequence[Document]) -> tuple[list[Document], float]:
@@ -588,9 +570,6 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="names of models [all]")
     parser.add_argument("--work", type=Path, help="a folder that keeps trained models, to go on after an interruption")
     parser.add_argument("--measure", action="store_true", help="only measure the models that are there")
-    parser.add_argument(
-        "--letter-case", action="store_true", help="only give the models that are there the usual letter case of words"
-    )
     chosen = parser.parse_args()
     for recipe in RECIPES:
         if chosen.only is not None and recipe.name not in chosen.only:
@@ -599,7 +578,7 @@ def main() -> None:
             figures_now = measured(recipe, load(recipe.folder), recipe.parts(chosen.data)[2])
             written(recipe, catalogue_of(recipe.package)[recipe.name] | figures_now)
             continue
-        entry = restoring(recipe, chosen.data) if chosen.letter_case else made(recipe, chosen.data, chosen.work)
+        entry = made(recipe, chosen.data, chosen.work)
         log(recipe.name, entry)
         if entry["bytes"] > LARGEST and recipe.vocabularies is None:
             shutil.rmtree(recipe.folder)

