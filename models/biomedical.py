@@ -18,11 +18,12 @@ from spanloom.document.parts import split
 from spanloom.features.letter_case import UsualCase, feature_tokens
 from spanloom.text import prepare
 
-__all__ = ["CHANGES", "SENTENCES", "SOURCES", "Source", "bare", "changed", "material", "union", "with_copies"]
+__all__ = [
+    "CHANGES", "SENTENCES", "SOURCES", "Source", "bare", "changed", "material", "union", "with_copies", "with_restored",
+]  # fmt: skip
 
 Parts = tuple[list[Document], list[Document], list[Document]]
-FOLDS = 10
-"""Parts of the training text; copies in a part have the usual letter case of words of the others."""
+WAYS, FOLDS = ("in lower case", "in title case"), 20
 NLM = {"SpecificDisease": "disease", "DiseaseClass": "disease", "Modifier": "disease", "CompositeMention": "disease"}
 ANATOMY = {
     "Cell": "cell",
@@ -148,25 +149,23 @@ def changed(documents: Iterable[Document], way: str) -> list[Document]:
     return [one.copy(text=CHANGES[way](one.text)) for one in documents]
 
 
-def with_copies(documents: Sequence[Document], every: int, words: Sequence[str] = ()) -> list[Document]:
-    """Return documents and copies: of each ``every`` documents one from lower case, and the next from title case.
+def with_copies(documents: Sequence[Document], every: int) -> list[Document]:
+    """Return documents and copies: of each ``every`` documents one in lower case, and the next in title case."""
+    copies = [changed([one], WAYS[n % every])[0] for n, one in enumerate(documents) if n % every < len(WAYS)]
+    return [*documents, *copies]
 
-    As a model reads such text in the usual case of words, so are the copies written: in that of the other documents,
-    since a model knows no more of the text to come.
 
-    Args:
-        documents: the training text.
-        every: the number of documents of which two are copied.
-        words: further words in their usual case by falling frequency, those of word vectors.
+def with_restored(documents: Sequence[Document], every: int) -> list[Document]:
+    """Return documents and copies as in `with_copies`, whose letter case is restored as a model will that of new text.
+
+    The words of a twentieth of the documents have their usual case in the others.
     """
-    ways = ("in lower case", "in title case")
-    plain = [prepare(one) for one in bare(documents)]
-    copies = []
+    plain, copies = [prepare(one) for one in bare(documents)], []
     for fold in range(FOLDS):
-        usual = UsualCase.of((one for n, one in enumerate(plain) if n % FOLDS != fold), words)
+        usual = UsualCase.of(one for n, one in enumerate(plain) if n % FOLDS != fold)
         for n, one in enumerate(documents):
-            if n % FOLDS == fold and n % every < len(ways):
-                other = plain[n].copy(text=CHANGES[ways[n % every]](one.text), tokens=None, sentences=None)
+            if n % FOLDS == fold and n % every < len(WAYS):
+                (other,) = changed(bare([one]), WAYS[n % every])
                 copies.append(one.copy(text=feature_tokens(Batch.of([prepare(other)]), usual).text))
     return [*documents, *copies]
 

@@ -20,7 +20,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from biomedical import Parts, with_copies
-from names import glove_words
 
 from spanloom import read
 from spanloom.data import clinical
@@ -127,14 +126,14 @@ def notes(folder: Path = HERE) -> dict[str, list[Document]]:
 def material(_: Path) -> Parts:
     """Return the bundled and the invented notes, their mentions with attributes, without heads and concepts.
 
-    There are copies of training notes: a quarter from lower case, a quarter from title case.
+    There are copies of training notes: a quarter in lower case, a quarter in title case.
     """
     invented = notes()
     train, dev, test = (
         [*_named(read(clinical() / part), "bundled notes"), *_named(invented[part], "new notes")]
         for part in ("train", "dev", "test")
     )
-    return with_copies(train, 4, glove_words()), dev, test
+    return with_copies(train, 4), dev, test
 
 
 def _named(documents: Iterable[Document], corpus: str) -> list[Document]:

@@ -20,15 +20,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import biomedical
 import clinical
 import names
-from biomedical import CHANGES, bare, changed, with_copies
+from biomedical import CHANGES, bare, changed, with_copies, with_restored
 
 from spanloom import __version__, load, read
 from spanloom.document import Document, Mention
@@ -53,9 +55,9 @@ PACKAGES = (MODELS, MODELS_SA, MODELS_ZH)
 COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
 ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
-COPIES = (
-    " {} of the training documents are there a second time, with lost letter case restored as in other documents: from "
-    "lower case or from title case."
+COPIES = " {} of the training documents are there a second time, in lower case or in title case."
+RESTORED = (
+    " Half of the training documents are there a second time, with lost letter case restored as in other documents."
 )
 CASES = ("in capitals", "in title case", "in lower case")
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
@@ -94,7 +96,7 @@ class Recipe(NamedTuple):
         sentences: ordinary ones; the card shows what is found in them, and figures of each corpus or genre and of
             changed text.
         vectors: whether it has those of GloVe's most frequent words.
-        words: whose usual letter case it has, beside those of the training text and of the vectors.
+        as_is: whether it learns copies as they are, without the usual letter case of words, which it has later.
         vocabularies: from the folder of the corpora to the vocabularies that mentions are linked to.
     """
 
@@ -111,7 +113,7 @@ class Recipe(NamedTuple):
     estimator: Callable[..., Any] = Recognizer
     sentences: Sequence[str] = ()
     vectors: bool = False
-    words: Callable[[], list[str]] | None = None
+    as_is: bool = False
     vocabularies: Callable[[Path], list[Vocabulary]] | None = None
 
     @property
@@ -149,7 +151,7 @@ def gum(data: Path) -> Parts:
         bare(one for one in read(data / "gum" / f"{name}.jsonl") if one.meta.get("genre") in GENRES)
         for name in ("train", "dev", "test")
     )
-    return with_copies(train, 4), dev, test
+    return with_restored(train, 4), dev, test
 
 
 def craft(data: Path) -> Parts:
@@ -169,7 +171,7 @@ def craft(data: Path) -> Parts:
         for name in ("train", "dev")
     )  # fmt: skip
     drawn = split(articles, {"train": 9, "dev": 1})
-    return with_copies(drawn["train"], 4), drawn["dev"], test
+    return with_restored(drawn["train"], 4), drawn["dev"], test
 
 
 def ontologies(data: Path) -> list[Vocabulary]:
@@ -223,7 +225,7 @@ RECIPES = (
         "The abstracts are on hereditary diseases above all.",
         split_of("ncbi_disease", [f"NCBI{part}set_corpus.txt" for part in ("train", "develop", "test")], "pubtator",
                  copies=4),
-        {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES,
+        {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES, as_is=True,
     ),
     Recipe(
         "gum", "English names and descriptions", "ten types of persons, places, things, times and more; nested",
@@ -231,7 +233,7 @@ RECIPES = (
         "GUM, the Georgetown University Multilayer Corpus, annotations CC BY 4.0. Zeldes (2017), *The GUM Corpus: "
         "Creating Multilayer Resources in the Classroom*. Only its genres whose texts are under CC BY: academic, "
         "court, interview and news (Wikinews, CC BY 2.5).",
-        "The corpus' own, of these genres." + COPIES.format("Half"),
+        "The corpus' own, of these genres." + RESTORED,
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
         gum, {**FAST, "structure": "separators"}, sentences=names.SENTENCES,
@@ -248,7 +250,7 @@ RECIPES = (
         "ontologies of these names (OBO Foundry, CC BY), of which it holds names, identifiers and parents.",
         "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
         "what is tested are its own development articles. Its test articles were not at hand."
-        + COPIES.format("Half"),
+        + RESTORED,
         "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
         craft, {**FAST, "structure": "shared"}, sentences=biomedical.SENTENCES, vocabularies=ontologies,
     ),
@@ -284,13 +286,12 @@ RECIPES = (
         "cells, cellular components, anatomy. GENIA corpus 3.02 (Kim et al. 2003, CC BY 3.0): cell lines. Each type is "
         "learned from these corpora alone. What is made of the model is to be shared alike.",
         "Those of the corpora; of CRAFT as for `craft`. A text that is tested on in one corpus is not trained on in "
-        "another. A fifth of the training documents are copies, half of them from lower case and half from title "
-        "case, with letter case restored as in other documents. "
+        "another. A fifth of the training documents are copies, half of them in lower case and half in title case. "
         "Mentions of a type count where the corpus annotates it.",
         "Corpora draw their types by different guidelines: it has one of them for each text, and not always that of "
         "the corpus. It knows no negation. In text that is not biomedical, names may be taken for cell lines or genes.",
         biomedical.material, {**FAST, "structure": "separators", "epochs": 8}, MODELS_SA,
-        sentences=biomedical.SENTENCES,
+        sentences=biomedical.SENTENCES, as_is=True,
     ),
     Recipe(
         "names", "Names in English news and web text",
@@ -309,7 +310,7 @@ RECIPES = (
         "*the chancellor* are left "
         "to `gum`.",
         names.material, {**FAST, "structure": "separators"}, MODELS_SA,
-        sentences=names.SENTENCES, vectors=True, words=names.usual_words,
+        sentences=names.SENTENCES, vectors=True, as_is=True,
     ),
     Recipe(
         "chinese", "Chinese words and names", "words, and names of persons, places and organizations",
@@ -334,7 +335,8 @@ def fitted(
         return load(kept / "model"), float((kept / "seconds").read_text())
     began = time.process_time()
     more: dict[str, Any] = {} if recipe.vocabularies is None else {"link": recipe.vocabularies(data)}
-    with TemporaryDirectory() as folder:
+    unknown = patch.object(UsualCase, "of", return_value=None)  # of no word, so that all is read as it is
+    with TemporaryDirectory() as folder, unknown if recipe.as_is else nullcontext():
         if recipe.vectors:
             more["vectors"] = names.glove(Path(folder))
         model = recipe.estimator(**COMMON, **recipe.params, **more).fit(
@@ -342,8 +344,8 @@ def fitted(
         )
     if recipe.vectors:
         model.set_params(vectors="glove.npy")  # wherever it was
-    if recipe.words is not None:
-        usual = UsualCase.of(map(prepare, bare(train)), recipe.words())
+    if recipe.as_is:
+        usual = UsualCase.of(map(prepare, bare(train)), names.usual_words() if recipe.vectors else ())
         for one in model.structured:
             one.scorer.features.resources = replace(one.scorer.features.resources, usual=usual)
     training = time.process_time() - began

@@ -97,7 +97,7 @@ def glove_words() -> list[str]:
 def web_words() -> list[str]:
     """Return words of web text by falling frequency: the first form of a word is that of the usual letter case.
 
-    They and GloVe are from packages of the extra `bench`; models of other recipes need none.
+    They and GloVe are from packages of the extra `bench`; models without vectors need neither.
     """
     import spacy_lookups_data
 
@@ -133,9 +133,9 @@ def named(documents: Iterable[Document]) -> list[Document]:
 
 
 def material(data: Path) -> Parts:
-    """Return GUM with names, and copies of training documents: a quarter from lower case, a quarter from title case."""
+    """Return GUM with names, and copies of training documents: a quarter in lower case, a quarter in title case."""
     train, dev, test = (named(read(data / "gum" / f"{part}.jsonl")) for part in ("train", "dev", "test"))
-    return with_copies(train, 4, usual_words()), dev, test
+    return with_copies(train, 4), dev, test
 
 
 def _name(document: Document, mention: Mention) -> Mention | None:
