@@ -13,12 +13,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spanloom import read
-from spanloom.document import Document, Mention
+from spanloom.document import Batch, Document, Mention
 from spanloom.document.parts import split
+from spanloom.features.letter_case import UsualCase, feature_tokens
+from spanloom.text import prepare
 
-__all__ = ["CHANGES", "SENTENCES", "SOURCES", "Source", "bare", "changed", "material", "union", "with_copies"]
+__all__ = [
+    "CHANGES", "SENTENCES", "SOURCES", "Source", "bare", "changed", "material", "union", "with_copies", "with_restored",
+]  # fmt: skip
 
 Parts = tuple[list[Document], list[Document], list[Document]]
+WAYS, FOLDS = ("in lower case", "in title case"), 20
 NLM = {"SpecificDisease": "disease", "DiseaseClass": "disease", "Modifier": "disease", "CompositeMention": "disease"}
 ANATOMY = {
     "Cell": "cell",
@@ -146,8 +151,22 @@ def changed(documents: Iterable[Document], way: str) -> list[Document]:
 
 def with_copies(documents: Sequence[Document], every: int) -> list[Document]:
     """Return documents and copies: of each ``every`` documents one in lower case, and the next in title case."""
-    ways = ("in lower case", "in title case")
-    copies = [changed([one], ways[n % every])[0] for n, one in enumerate(documents) if n % every < len(ways)]
+    copies = [changed([one], WAYS[n % every])[0] for n, one in enumerate(documents) if n % every < len(WAYS)]
+    return [*documents, *copies]
+
+
+def with_restored(documents: Sequence[Document], every: int) -> list[Document]:
+    """Return documents and copies as in `with_copies`, whose letter case is restored as a model will that of new text.
+
+    The words of a twentieth of the documents have their usual case in the others.
+    """
+    plain, copies = [prepare(one) for one in bare(documents)], []
+    for fold in range(FOLDS):
+        usual = UsualCase.of(one for n, one in enumerate(plain) if n % FOLDS != fold)
+        for n, one in enumerate(documents):
+            if n % FOLDS == fold and n % every < len(WAYS):
+                (other,) = changed(bare([one]), WAYS[n % every])
+                copies.append(one.copy(text=feature_tokens(Batch.of([prepare(other)]), usual).text))
     return [*documents, *copies]
 
 

@@ -20,15 +20,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import biomedical
 import clinical
 import names
-from biomedical import CHANGES, bare, changed, with_copies
+from biomedical import CHANGES, bare, changed, with_copies, with_restored
 
 from spanloom import __version__, load, read
 from spanloom.document import Document, Mention
@@ -54,6 +56,9 @@ COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
 ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
 COPIES = " {} of the training documents are there a second time, in lower case or in title case."
+RESTORED = (
+    " Half of the training documents are there a second time, with lost letter case restored as in other documents."
+)
 CASES = ("in capitals", "in title case", "in lower case")
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
 # what some models have figures of beside mentions: what cards call it, and how they describe it
@@ -90,7 +95,8 @@ class Recipe(NamedTuple):
         estimator: its class.
         sentences: ordinary ones; the card shows what is found in them, and figures of each corpus or genre and of
             changed text.
-        vectors: words of GloVe whose vectors it has.
+        vectors: whether it has those of GloVe's most frequent words.
+        as_is: whether it learns copies as they are, without the usual letter case of words, which it has later.
         vocabularies: from the folder of the corpora to the vocabularies that mentions are linked to.
     """
 
@@ -106,7 +112,8 @@ class Recipe(NamedTuple):
     package: Path = MODELS
     estimator: Callable[..., Any] = Recognizer
     sentences: Sequence[str] = ()
-    vectors: int = 0
+    vectors: bool = False
+    as_is: bool = False
     vocabularies: Callable[[Path], list[Vocabulary]] | None = None
 
     @property
@@ -144,7 +151,7 @@ def gum(data: Path) -> Parts:
         bare(one for one in read(data / "gum" / f"{name}.jsonl") if one.meta.get("genre") in GENRES)
         for name in ("train", "dev", "test")
     )
-    return train, dev, test
+    return with_restored(train, 4), dev, test
 
 
 def craft(data: Path) -> Parts:
@@ -164,7 +171,7 @@ def craft(data: Path) -> Parts:
         for name in ("train", "dev")
     )  # fmt: skip
     drawn = split(articles, {"train": 9, "dev": 1})
-    return drawn["train"], drawn["dev"], test
+    return with_restored(drawn["train"], 4), drawn["dev"], test
 
 
 def ontologies(data: Path) -> list[Vocabulary]:
@@ -218,7 +225,7 @@ RECIPES = (
         "The abstracts are on hereditary diseases above all.",
         split_of("ncbi_disease", [f"NCBI{part}set_corpus.txt" for part in ("train", "develop", "test")], "pubtator",
                  copies=4),
-        {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES,
+        {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES, as_is=True,
     ),
     Recipe(
         "gum", "English names and descriptions", "ten types of persons, places, things, times and more; nested",
@@ -226,7 +233,7 @@ RECIPES = (
         "GUM, the Georgetown University Multilayer Corpus, annotations CC BY 4.0. Zeldes (2017), *The GUM Corpus: "
         "Creating Multilayer Resources in the Classroom*. Only its genres whose texts are under CC BY: academic, "
         "court, interview and news (Wikinews, CC BY 2.5).",
-        "The corpus' own, of these genres.",
+        "The corpus' own, of these genres." + RESTORED,
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
         gum, {**FAST, "structure": "separators"}, sentences=names.SENTENCES,
@@ -242,7 +249,8 @@ RECIPES = (
         "domain*. A type is the ontology that a concept is of. Mentions of CL, MOP, SO and UBERON have concepts of the "
         "ontologies of these names (OBO Foundry, CC BY), of which it holds names, identifiers and parents.",
         "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
-        "what is tested are its own development articles. Its test articles were not at hand.",
+        "what is tested are its own development articles. Its test articles were not at hand."
+        + RESTORED,
         "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
         craft, {**FAST, "structure": "shared"}, sentences=biomedical.SENTENCES, vocabularies=ontologies,
     ),
@@ -263,7 +271,7 @@ RECIPES = (
         "It has seen few mentions of the family or of the past, and most of its notes are short. Where sections begin "
         "is found by rules (`spanloom predict --sections`).",
         clinical.material, {"features": "best", "l2": 0.3, "structure": "shared"},
-        sentences=clinical.SENTENCES, vectors=60_000,
+        sentences=clinical.SENTENCES, vectors=True,
     ),
     Recipe(
         "biomedical", "Biomedical text in general",
@@ -283,7 +291,7 @@ RECIPES = (
         "Corpora draw their types by different guidelines: it has one of them for each text, and not always that of "
         "the corpus. It knows no negation. In text that is not biomedical, names may be taken for cell lines or genes.",
         biomedical.material, {**FAST, "structure": "separators", "epochs": 8}, MODELS_SA,
-        sentences=biomedical.SENTENCES,
+        sentences=biomedical.SENTENCES, as_is=True,
     ),
     Recipe(
         "names", "Names in English news and web text",
@@ -293,16 +301,16 @@ RECIPES = (
         "Creating Multilayer Resources in the Classroom*. Genres whose texts are under CC BY (academic, court, "
         "interview, news) or CC BY-SA (bio of Wikipedia, voyage of Wikivoyage). GUM marks noun phrases; those "
         "whose head is a proper noun are taken, cut to the name by `models/names.py`. Vectors of the 60,000 most "
-        "frequent words of GloVe 6B (Pennington et al. 2014, public domain); their letter case by the table of "
-        "frequencies of spacy-lookups-data (MIT). What is made of the model is to be shared "
-        "alike.",
+        "frequent words of GloVe 6B (Pennington et al. 2014, public domain); their letter case, and that of 300,000 "
+        "words of web text, by the table of frequencies of spacy-lookups-data (MIT). What is made of the model is to "
+        "be shared alike.",
         "The corpus' own." + COPIES.format("Half"),
         "Dates are times, hours and durations mostly not; nationalities such as *German* are not marked. It has seen "
         "84 documents, misses names of kinds that are rare there, and finds hardly any events. Descriptions such as "
         "*the chancellor* are left "
         "to `gum`.",
         names.material, {**FAST, "structure": "separators"}, MODELS_SA,
-        sentences=names.SENTENCES, vectors=60_000,
+        sentences=names.SENTENCES, vectors=True, as_is=True,
     ),
     Recipe(
         "chinese", "Chinese words and names", "words, and names of persons, places and organizations",
@@ -327,14 +335,19 @@ def fitted(
         return load(kept / "model"), float((kept / "seconds").read_text())
     began = time.process_time()
     more: dict[str, Any] = {} if recipe.vocabularies is None else {"link": recipe.vocabularies(data)}
-    with TemporaryDirectory() as folder:
+    unknown = patch.object(UsualCase, "of", return_value=None)  # of no word, so that all is read as it is
+    with TemporaryDirectory() as folder, unknown if recipe.as_is else nullcontext():
         if recipe.vectors:
-            more["vectors"] = names.glove(Path(folder), recipe.vectors)
+            more["vectors"] = names.glove(Path(folder))
         model = recipe.estimator(**COMMON, **recipe.params, **more).fit(
             train, dev=dev, progress=lambda step: log(recipe.name, step.stage, step.dev_f1)
         )
     if recipe.vectors:
         model.set_params(vectors="glove.npy")  # wherever it was
+    if recipe.as_is:
+        usual = UsualCase.of(map(prepare, bare(train)), names.usual_words() if recipe.vectors else ())
+        for one in model.structured:
+            one.scorer.features.resources = replace(one.scorer.features.resources, usual=usual)
     training = time.process_time() - began
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
@@ -351,7 +364,7 @@ def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
     small.save(recipe.folder, force=True)
     ready: Any = load(recipe.folder)
     compacted = small.report_.compact
-    vectors = {"vectors": f"GloVe, {recipe.vectors:,} words"} if recipe.vectors else {}
+    vectors = {"vectors": f"GloVe, {names.WORDS:,} words"} if recipe.vectors else {}
     return {
         "title": recipe.title, "finds": recipe.finds, "licence": recipe.licence, "types": list(ready.types_),
         **measured(recipe, ready, test), "dev_f1": compacted.f1_after, "dev_f1_before": compacted.f1_before,
@@ -360,27 +373,6 @@ def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
         "params": {**COMMON, **recipe.params, **vectors},
         "spanloom": __version__, "commit": COMMIT,
     }  # fmt: skip
-
-
-def restoring(recipe: Recipe, data: Path) -> dict[str, Any]:
-    """Give the model that is there the usual letter case of words; return its line of the catalogue.
-
-    Its weights stay. A model that learned copies in other letter cases as they are, and reads text in the usual case,
-    is better in ordinary text than one that learned copies in the usual case.
-    """
-    ready: Any = load(recipe.folder)
-    train, _, test = recipe.parts(data)
-    words: list[str] = []
-    if recipe.vectors:
-        with TemporaryDirectory() as folder:
-            file = names.glove(Path(folder), recipe.vectors)
-            words = file.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
-    usual = UsualCase.of(map(prepare, bare(train)), words)
-    for model in ready.structured:
-        model.scorer.features.resources = replace(model.scorer.features.resources, usual=usual)
-    ready.save(recipe.folder, force=True)
-    entry = catalogue_of(recipe.package)[recipe.name] | measured(recipe, load(recipe.folder), test)
-    return entry | {"bytes": size(recipe), "letter_case": COMMIT}
 
 
 def marked(ready: Any, test: Sequence[Document]) -> tuple[list[Document], float]:
@@ -588,9 +580,6 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="names of models [all]")
     parser.add_argument("--work", type=Path, help="a folder that keeps trained models, to go on after an interruption")
     parser.add_argument("--measure", action="store_true", help="only measure the models that are there")
-    parser.add_argument(
-        "--letter-case", action="store_true", help="only give the models that are there the usual letter case of words"
-    )
     chosen = parser.parse_args()
     for recipe in RECIPES:
         if chosen.only is not None and recipe.name not in chosen.only:
@@ -599,7 +588,7 @@ def main() -> None:
             figures_now = measured(recipe, load(recipe.folder), recipe.parts(chosen.data)[2])
             written(recipe, catalogue_of(recipe.package)[recipe.name] | figures_now)
             continue
-        entry = restoring(recipe, chosen.data) if chosen.letter_case else made(recipe, chosen.data, chosen.work)
+        entry = made(recipe, chosen.data, chosen.work)
         log(recipe.name, entry)
         if entry["bytes"] > LARGEST and recipe.vocabularies is None:
             shutil.rmtree(recipe.folder)

