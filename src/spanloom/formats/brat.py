@@ -13,7 +13,7 @@ the text, unless the mentions' texts show that the offsets count it; it is writt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -36,6 +36,7 @@ from spanloom.formats.base import (
     Scanned,
     count_mention,
     count_unwritten,
+    noted_place,
     notes_of,
     place_of,
     single,
@@ -152,8 +153,8 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
     lines = render(document, kept.get("ann", ""), losses, path)
-    notes, places = notes_of(document.meta), {place_of(one.type, one.spans) for one in document.mentions}
-    held = ("brat", NOTES) if notes and places.issuperset(notes) else ("brat",)
+    noted, places = document.meta.get(NOTES), {place_of(one.type, one.spans) for one in document.mentions}
+    held = ("brat", NOTES) if isinstance(noted, list) and places.issuperset(map(noted_place, noted)) else ("brat",)
     count_unwritten(losses, document, "tokens", "sentences", "token columns", held=held, inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
@@ -212,7 +213,7 @@ class StandoffLine(NamedTuple):
         number: counted from 1.
         id: ``"T3"``, ``"#1"``; empty for ``*`` and for unreadable lines.
         refers: identifiers of the lines that it is about.
-        kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"odd"`` for one that may be misspelt,
+        kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"note"``, ``"odd"`` for one that may be misspelt,
             ``"other"``, or ``"unknown"`` if unreadable.
         value: a `Mention`, a concept, a `Span`, a number, name and text of an attribute, or what may be misspelt, after
             the kind.
@@ -292,7 +293,9 @@ def _fields(content: str) -> tuple[Any, ...] | str:
 
 
 def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
-    """Parse the head or the score in a note; ``None`` if it is invalid."""
+    """Parse the head, the score or the annotator's words in a note; ``None`` if it is invalid."""
+    if kind == "AnnotatorNotes":
+        return "note", text
     if kind == "Head":
         found = _HEAD.fullmatch(text)
         return None if found is None else ("head", Span(int(found[1]), int(found[2])))
@@ -416,11 +419,10 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         if line.kind == "attribute":
             about.setdefault(line.refers[0], []).append(line)
     read = {name: _attributes(own) for name, own in about.items()}
-    notes = notes_of(document.meta)
+    given, kept = notes_of(document.meta), _notes(lines)
+    notes = {name: given.get(place_of(mention.type, mention.spans)) for name, mention in by_id.items()}
     statements = dict(
-        one
-        for name, mention in by_id.items()
-        for one in _statements(name, mention, document.text, notes.get(place_of(mention.type, mention.spans)))
+        one for name, mention in by_id.items() for one in _statements(name, mention, document.text, notes[name])
     )
     new = dict(statements)
     written: list[str] = []
@@ -438,7 +440,10 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
             value = None
         elif line.kind == "attribute" and isinstance(value, tuple):
             value = str(value[0]), read[name][str(value[0])]
-        if mention is None or line.kind not in _ABOUT or (name, line.kind, value) in statements:
+        note = notes.get(name) if line.kind == "note" else None
+        if note is not None and note.split() == kept[name].split():
+            value = note
+        if mention is None or (line.kind not in _ABOUT and note is None) or (name, line.kind, value) in statements:
             written.append(raw)
             new.pop((name, line.kind, value), None)
     for mention in by_id.values():
@@ -482,8 +487,27 @@ def _statements(
     for one, value in mention.attributes.items():
         line = f"{one} {name}{'' if texts.get(one) == 'true' else f' {texts.get(one)}'}"
         yield (name, "attribute", (one, value)), ("A", line if one in texts else None)
-    if note is not None:
+    if note:
         yield (name, "note", note), ("#", f"AnnotatorNotes {name}\t{' '.join(note.split())}")
+
+
+def kept_notes(meta: Mapping[str, Any]) -> dict[str, str]:
+    """Return the notes of annotators in the ``.ann`` file that a document was read from, by what they are about.
+
+    >>> kept_notes({"brat": {"ann": "T1\\tproblem 0 4\\tpain\\n#1\\tAnnotatorNotes T1\\tunsure\\n"}})
+    {'T1': 'unsure'}
+    """
+    kept = meta.get("brat")
+    ann = kept.get("ann") if isinstance(kept, dict) else None
+    return _notes(parse(ann)) if isinstance(ann, str) and "AnnotatorNotes" in ann else {}
+
+
+def _notes(lines: Iterable[StandoffLine]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        if line.kind == "note":
+            found[line.refers[0]] = f"{found.get(line.refers[0], '')}\n{line.value}".strip()
+    return found
 
 
 def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
