@@ -53,7 +53,7 @@ def server(folder: Path, trained: Recognizer) -> Iterator[Running]:
     documents = [
         Document(TEXT, "a"), Document(note, "note"), Document(HOSTILE, TAG, mentions=[Mention(TAG, [(0, 4)])]),
         Document(ARABIC, "arabic"), Document(CHINESE, "chinese"), Document("\n\n".join([note] * 900), "long"),
-        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"), Document(TEXT, "both"),
+        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"), Document(TEXT, "both"), Document(TEXT, "disputed"),
     ]  # fmt: skip
     write(documents, folder / "notes.jsonl")
     (folder / "names.tsv").write_text(f"id\tname\nD1\tchest pain\nD2\tfever\n{TAG}\t<i>markup</i>\n")
@@ -733,6 +733,32 @@ def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], 
     assert "Marked by\nann\nNot by\nbea" in page.inner_text("#detail")
     press(page, "d")
     assert page.locator("#disagreements td").count() == 0
+
+
+def test_disputes_on_attributes_concepts_and_notes_are_listed(
+    opened: Callable[..., Page], server: Running, folder: Path
+) -> None:
+    [number] = [one["number"] for one in server.client.get("api/store").json()["documents"] if one["id"] == "disputed"]
+    pain = {"type": "problem", "spans": [[41, 51]]}
+    for name, more in [
+        ("ann", {"attributes": {"negated": True}, "concepts": ["D1"]}), ("bea", {"attributes": {"negated": True}}),
+        ("cy", {"attributes": {"uncertain": "high"}, "note": "the chest?"}),
+    ]:  # fmt: skip
+        assert server.act(number, 0, "add", name, changes={"m:#": pain | more}).status_code == 200
+    page = opened("adjudicated", "disputed")
+    page.wait_for_selector("#disagreements td")
+    rows = page.locator("#disagreements tr").all_inner_texts()
+    assert rows == [
+        "not decided\tann\tbea\tcy", "chest pain: problem, concepts\tD1\tnone\tnone",
+        "chest pain: problem, negated\tyes\tyes\tnone", "chest pain: problem, note\tnone\tnone\tthe chest?",
+        "chest pain: problem, uncertain\tnone\tnone\thigh",
+    ]  # fmt: skip
+    page.click("#disagreements button >> nth=1")
+    assert "negated\nann: yes; bea: yes; cy: none" in page.inner_text("#detail")
+    press(page, "a")
+    assert page.locator("#disagreements td").count() == 0
+    [document] = [one for one in read(folder / "a.store", layer="adjudicated") if one.id == "disputed"]
+    assert [one.attributes for one in document.mentions] == [{"negated": True}]
 
 
 def test_axe_finds_no_violation(opened: Callable[..., Page], violations: Callable[[Page], list[str]]) -> None:

@@ -116,11 +116,12 @@ def what(event: Event) -> str:
         return f"removed {before['type']}"
     if before is None:
         sure = f" at {100 * after['score']:.0f} %" if event.kind == "accept" and "score" in after else ""
-        return "; ".join([f"marked {after['type']}{sure}", *_differences({}, after)])
-    return "; ".join(_differences(before, after)) or "probabilities"
+        return "; ".join([f"marked {after['type']}{sure}", *differences({}, after)])
+    return "; ".join(differences(before, after)) or "probabilities"
 
 
-def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what has changed in a mention, each as a name and the new value; probabilities are left out."""
     if before and before["type"] != after["type"]:
         yield f"type {before['type']} → {after['type']}"
     if before and before["spans"] != after["spans"]:

@@ -256,7 +256,7 @@ async function suggestions(part, name) {
 }
 
 const comparing = () => layer() === state.store.adjudicated;
-const plainValue = ({ by, without, ...value }) => value;
+const plainValue = ({ by, without, disputed, ...value }) => value;
 
 function suggestion() {
   const mention = chosen();
@@ -452,6 +452,7 @@ function describe() {
   const rows = [["Type", mention.type], ["Characters", mention.spans.map((span) => span.join("–")).join(", ")]];
   if (mention.score !== undefined) rows.push([mention.suggested ? "Probability" : "Accepted at", percent(mention.score)]);
   if (mention.by) rows.push(["Marked by", mention.by.join(", ")], ["Not by", mention.without.join(", ") || "–"]);
+  for (const [about, values] of mention.disputed ?? []) rows.push([about, Object.entries(values).map((one) => one.join(": ")).join("; ")]);
   const fields = mention.suggested ? [] : [...attributesOf(mention), ...conceptsOf(mention), ...noteOf(mention)];
   const made = element("div", {}, element("h2", {}, element("bdi", {}, surface(mention))), named(rows), ...fields);
   if (field?.dataset.key === mention.key) renew($("detail"), made, field);
@@ -607,15 +608,19 @@ async function open(number, start = 0) {
 
 // What annotators of the document disagree on and is not decided, side by side.
 function disagreements() {
-  const all = state.mentions.filter(({ without }) => without?.length);
+  const all = state.mentions.filter(({ suggested, by }) => suggested && by);
   const names = all.length ? [...all[0].by, ...all[0].without].sort() : [];
-  const rows = all.slice(0, DISAGREEMENTS).map((one) => {
-    const button = element("button", { type: "button" }, element("bdi", {}, visible(`${surface(one)}: ${one.type}`)));
+  const row = (one, about, cells) => {
+    const button = element("button", { type: "button" }, element("bdi", {}, visible(`${surface(one)}: ${one.type}${about && `, ${about}`}`)));
     button.addEventListener("click", () => later(() => choose(one.key) ?? show(one.start)));
-    return [button, ...names.map((name) => (one.by.includes(name) ? "✓" : "–"))];
-  });
-  const rest = all.length - rows.length;
-  $("disagreements").replaceChildren(table(rows, ["not decided", ...names]), ...(rest > 0 ? [`and ${rest} more`] : []));
+    return [button, ...cells.map((text) => shorten(visible(text), 80))];
+  };
+  const rows = all.flatMap((one) => [
+    ...(one.without.length ? [row(one, "", names.map((name) => (one.by.includes(name) ? "✓" : "–")))] : []),
+    ...one.disputed.map(([about, values]) => row(one, about, names.map((name) => values[name] ?? ""))),
+  ]);
+  const rest = rows.length - DISAGREEMENTS;
+  $("disagreements").replaceChildren(table(rows.slice(0, DISAGREEMENTS), ["not decided", ...names]), ...(rest > 0 ? [`and ${rest} more`] : []));
 }
 
 async function compare() {
