@@ -761,6 +761,18 @@ def test_disputes_on_attributes_concepts_and_notes_are_listed(
     assert [one.attributes for one in document.mentions] == [{"negated": True}]
 
 
+def test_keys_work_while_a_slider_or_a_checkbox_has_the_focus(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("focus")
+    page.focus("#threshold")
+    press(page, "ArrowRight")  # moves the slider
+    assert page.input_value("#threshold") == "51"
+    press(page, "1")
+    page.focus("#whole")
+    press(page, "ArrowRight", "Escape", "2", "Space")
+    assert marked(folder, "focus") == [("finding", "left"), ("problem", "The")]
+    assert not page.is_checked("#whole")
+
+
 def test_axe_finds_no_violation(opened: Callable[..., Page], violations: Callable[[Page], list[str]]) -> None:
     for size in ({"width": 1200, "height": 900}, {"width": 360, "height": 700}):
         page = opened(f"axe{size['width']}", "note", viewport=size)
