@@ -768,9 +768,35 @@ def test_keys_work_while_a_slider_or_a_checkbox_has_the_focus(opened: Callable[.
     assert page.input_value("#threshold") == "51"
     press(page, "1")
     page.focus("#whole")
-    press(page, "ArrowRight", "Escape", "2", "Space")
-    assert marked(folder, "focus") == [("finding", "left"), ("problem", "The")]
+    press(page, "2", "Space")
+    assert marked(folder, "focus") == [("finding", "The")]
     assert not page.is_checked("#whole")
+
+
+def test_a_type_is_typed_before_anything_is_selected(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("typed")
+    page.fill("#type", "device")
+    page.click("#typing button")
+    settle(page)
+    assert page.inner_text("#status") == "nothing is selected; device is the type of what you mark next"
+    assert page.locator("#types button:has-text('device 0')").count() == 1
+    drag(page, "left", "ventricle")
+    assert marked(folder, "typed") == [("device", "left ventricle")]
+
+
+def test_an_end_within_a_word_moves_to_the_end_of_that_word(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("part")
+    page.uncheck("#whole")
+    drag(page, "entri", "entri")
+    page.check("#whole")
+    page.focus("#text")
+    for key, words in zip(
+        "]][[}{",
+        ("entricle", "entricle is", "ventricle is", "left ventricle is", "left ventricle", "ventricle"),
+        strict=True,
+    ):
+        press(page, key)
+        assert marked(folder, "part") == [("problem", words)]
 
 
 def test_axe_finds_no_violation(opened: Callable[..., Page], violations: Callable[[Page], list[str]]) -> None:

@@ -120,12 +120,9 @@ function moveSentence(by) {
 }
 
 function onKey(event) {
-  const typing = event.target.closest("input:not([type=range], [type=checkbox]), textarea, select");
-  if (typing) {
-    if (event.key === "Escape") $("text").focus();
-    return;
-  }
-  if (event.target.type === "range" && event.key.startsWith("Arrow")) return;
+  const field = event.target.closest("input, textarea, select");
+  if (field && event.key === "Escape") return $("text").focus();
+  if (field && !(field.type === "checkbox" || (field.type === "range" && !event.key.startsWith("Arrow")))) return;
   if (event.target.closest("dialog") || (event.target.closest("button") && (event.key === "Enter" || event.key === " "))) return;
   const run = commandOf(event);
   if (!run) return;

@@ -174,7 +174,10 @@ function resize(side, by) {
   return mention && change(mention.key, ({ spans }) => {
     const here = spans.findIndex(([start, end]) => start < high && low < end);
     const part = here < 0 ? (side ? spans.length - 1 : 0) : here;
-    const token = state.tokens[tokenAt(side ? spans[part][1] - 1 : spans[part][0]) + by];
+    const [place, outwards] = [spans[part][side], side ? by > 0 : by < 0];
+    const at = tokenAt(side ? place - 1 : place);
+    const within = outwards && state.tokens[at][0] < place && place < state.tokens[at][1]; // then to the end of its word
+    const token = state.tokens[within ? at : at + by];
     return token ? moved_end(spans, part, side, side ? token[1] : token[0]) : null;
   });
 }
@@ -435,11 +438,13 @@ function types() {
   $("only").value = kept;
 }
 
-// A click on a type: before the cursor has been placed, it chooses the type of the next mark.
+// A type that is clicked or typed: before the cursor has been placed, it becomes the type of the next mark.
 function useType(name) {
   if (state.placed || state.selection || state.chosen) return markWith(name);
   state.active = name;
-  say(`${name} is the type of what you mark next`);
+  kindOf(name);
+  types();
+  say(`nothing is selected; ${name} is the type of what you mark next`);
   return describe();
 }
 
@@ -717,6 +722,6 @@ $("typing").addEventListener("submit", (event) => {
   const name = $("type").value.trim();
   $("type").value = "";
   $("text").focus({ preventScroll: true });
-  if (name) later(() => markWith(name));
+  if (name) later(() => useType(name));
 });
 begin();
