@@ -15,7 +15,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from spanloom.annotate.actions import Act, Position, Question, changes_of, parsed
+from spanloom.annotate.actions import LARGEST, Act, Position, Question, changes_of, parsed
 from spanloom.annotate.history import agreement, compared, events
 from spanloom.annotate.learner import Learner
 from spanloom.annotate.suggestions import Suggestions, of_annotators, parts_of, sentences_of
@@ -39,7 +39,7 @@ _STALE: Final = (
 )
 
 _Body = TypeVar("_Body", bound=BaseModel)
-Number = Annotated[int, Query(ge=1)]
+Number = Annotated[int, Query(ge=1, le=LARGEST)]
 Layer = Annotated[str, Query(min_length=1, max_length=100)]
 
 
@@ -184,7 +184,7 @@ class Workplace:
         found = [vocabulary[number] for number in numbers]
         return JSONResponse([{"id": concept.id, "name": concept.name} for concept in found])
 
-    def history(self, number: Number, layer: Layer, before: Annotated[int, Query(ge=1)] = 2**53) -> Response:
+    def history(self, number: Number, layer: Layer, before: Number = LARGEST) -> Response:
         """What was done in a document before an action, the last first, and whether there is more."""
         with Store(self._store.path) as store:
             earlier = takewhile(lambda one: one.number < before, events(store, number, layer))
