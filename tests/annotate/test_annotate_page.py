@@ -24,6 +24,10 @@ DENSE = Document(
     " ".join(f"word{i:03}" for i in range(500)), "dense",
     mentions=[Mention("finding", [(56 * i, 56 * i + 7), (56 * i + 16, 56 * i + 31)]) for i in range(70)],
 )  # fmt: skip
+MANY = Document(
+    ("word " * 100 + ".\n\n") * 110, "many", meta={"annotator": "dan"},
+    mentions=[Mention("finding", [(503 * i + 5 * j, 503 * i + 5 * j + 4)]) for i in range(110) for j in range(100)],
+)  # fmt: skip
 TAG = "<script>alert(3)</script>"
 _THRESHOLD = """value => {
     const slider = document.getElementById("threshold");
@@ -53,7 +57,7 @@ def server(folder: Path, trained: Recognizer) -> Iterator[Running]:
     documents = [
         Document(TEXT, "a"), Document(note, "note"), Document(HOSTILE, TAG, mentions=[Mention(TAG, [(0, 4)])]),
         Document(ARABIC, "arabic"), Document(CHINESE, "chinese"), Document("\n\n".join([note] * 900), "long"),
-        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"), Document(TEXT, "both"), Document(TEXT, "disputed"),
+        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"), Document(TEXT, "both"), Document(TEXT, "disputed"), MANY,
     ]  # fmt: skip
     write(documents, folder / "notes.jsonl")
     (folder / "names.tsv").write_text(f"id\tname\nD1\tchest pain\nD2\tfever\n{TAG}\t<i>markup</i>\n")
@@ -797,6 +801,29 @@ def test_an_end_within_a_word_moves_to_the_end_of_that_word(opened: Callable[...
     ):
         press(page, key)
         assert marked(folder, "part") == [("problem", words)]
+
+
+@pytest.mark.parametrize("kept", ["{", "null", "[1]", '{"x": 1}', '{"x": "word"}', '{"no command": "q"}'])
+def test_invalid_keys_that_a_browser_keeps_are_reported(
+    pages: Callable[..., Page], server: Running, folder: Path, kept: str
+) -> None:
+    page = pages(f"{server.url}?layer=broken")
+    page.evaluate("kept => localStorage.setItem('spanloom-annotate-keys', kept)", kept)
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert "keys of your own that this browser keeps cannot be read" in page.inner_text("#problem")
+    press(page, "?")
+    assert page.locator("#key-table th button[aria-label^='x: another key']").count() == 1
+
+
+def test_more_suggestions_than_one_request_takes(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("adjudicated", "many")
+    page.wait_for_selector("#text .b.o button")
+    press(page, "A")
+    until(page, lambda: "11000 accepted; u takes them back in 3 steps" in page.inner_text("#status"))
+    assert len(marked(folder, "adjudicated", "many")) == 11_000
+    press(page, "u", "u", "u")
+    assert marked(folder, "adjudicated", "many") == []
 
 
 def test_axe_finds_no_violation(opened: Callable[..., Page], violations: Callable[[Page], list[str]]) -> None:

@@ -3,7 +3,7 @@
 import { $, element, explanation, named, percent, say, shorten, shownValue, table, visible } from "./parts.js";
 import { KINDS, annotateBlock, chosen, layOut, look, redraw, slice, state, surface } from "./drawing.js";
 import { ask, collect, kindOf, sentenceAt, snapped, spansKey, tokenAt } from "./model.js";
-import { atRest, choose, keyOf, listen, moveTo, show } from "./keys.js";
+import { atRest, brokenKeys, choose, keyOf, listen, moveTo, show } from "./keys.js";
 import { history } from "./history.js";
 
 const ROUNDS = 12; // of learning that are shown
@@ -11,6 +11,7 @@ const LOOK = 3000; // milliseconds between two looks at what is learned
 const SEARCH_PAUSE = 200; // milliseconds after the last key
 const AGAIN = 300; // milliseconds after the last action, then the model suggests again
 const LONGEST_SEARCH = 200; // characters
+const AT_ONCE = 5000; // suggestions that are accepted or rejected in one step
 const DISAGREEMENTS = 200; // that are listed
 let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
 let saving = 0; // the timer that saves the position
@@ -293,15 +294,23 @@ function accept(type) {
   }).then((changes) => changes && nextSuggestion());
 }
 
-function decideAll(kind) {
+async function decideAll(kind) {
   const keyed = ({ type, spans }, i) => (kind === "accept" ? `m:#${i}` : `r:${spansKey(type, spans)}`);
-  return act(kind, async () => {
+  let left = null;
+  let [count, steps] = [0, 0];
+  const next = async () => {
     await Promise.all(comparing() ? [suggest(0)] : state.parts.map((_, part) => suggest(part)));
-    const all = state.mentions.filter(({ suggested }) => suggested);
-    if (all.length) return Object.fromEntries(all.map((one, i) => [keyed(one, i), plainValue(one.value)]));
-    say("no suggestion is left from this probability on");
-    return null;
-  }).then((changes) => changes && say(`${Object.keys(changes).length} ${kind}ed; ${keyOf("u")} takes all of them back`));
+    left ??= state.mentions.filter(({ suggested }) => suggested);
+    if (!left.length) return void say("no suggestion is left from this probability on");
+    return Object.fromEntries(left.splice(0, AT_ONCE).map((one, i) => [keyed(one, i), plainValue(one.value)]));
+  };
+  do {
+    const changes = await act(kind, next);
+    if (!changes) return;
+    count += Object.keys(changes).length;
+    steps++;
+  } while (left.length);
+  say(`${count} ${kind}ed; ${keyOf("u")} takes ${steps > 1 ? `them back in ${steps} steps` : "all of them back"}`);
 }
 
 function reject() {
@@ -685,6 +694,7 @@ async function begin() {
     if (!next) return say("", "the store has no documents; import some: spanloom annotate DATA --output STORE");
     if (position && documents.some(({ number }) => number === position[0])) await open(...position);
     else await open(next.number);
+    if (brokenKeys) say("", "the keys of your own that this browser keeps cannot be read, those of the list apply; choose yours again");
     document.body.dataset.ready = "yes";
   } catch (error) {
     say("", error.message);
