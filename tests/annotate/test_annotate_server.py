@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 import threading
@@ -19,7 +20,7 @@ from annotate_helpers import Running, running
 from spanloom import Document, Mention, read, write
 from spanloom.annotate import import_documents
 from spanloom.annotate.api import Workplace, make_app
-from spanloom.formats.store import Store
+from spanloom.formats.store import State, Store
 from spanloom.serve import Limits
 
 TEXT = "The left ventricle is mildly dilated. No chest pain, or fever."
@@ -223,6 +224,33 @@ def test_a_search_without_a_vocabulary_and_a_model_that_is_not_there(server: Run
     ):
         answer = server.client.get(f"api/{path}")
         assert answer.status_code == 404 and message in answer.json()["error"]
+
+
+def test_a_new_annotator_opens_a_store_without_a_replay_of_each_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complete = Document(TEXT, "z", mentions=[Mention("sign", [(0, 3)])], meta={"annotation": "complete"})
+    with Store(tmp_path / "a.store", write=True, create=True) as store:
+        import_documents(store, [*(Document(TEXT, str(number)) for number in range(20)), complete])
+        store.append(1, "ann", "ann", "finish", {"d": "finished"})
+        replayed, state_of = list[int](), store.state
+
+        def replay(number: int, layer: str) -> State:
+            replayed.append(number)
+            return state_of(number, layer)
+
+        monkeypatch.setattr(store, "state", replay)
+        workplace = Workplace(store, annotator="ann", limits=Limits())
+
+        def opened(layer: str) -> tuple[list[str], list[str]]:
+            found = json.loads(bytes(asyncio.run(workplace.store(layer)).body))
+            return [one["id"] for one in found["documents"] if one["state"] == "finished"], found["types"]
+
+        assert opened("new") == (["z"], ["sign"]) and replayed == []
+        assert opened("ann") == (["0", "z"], ["sign"]) and replayed == [1]
+        assert opened("adjudicated") == ([], ["sign"])
+        store.append(21, "new", "new", "reopen", {"d": None, "m:#": mention(0, 3, "drug")})
+        assert opened("new") == ([], ["drug", "sign"])
 
 
 def test_many_names_in_the_search(tmp_path: Path) -> None:
