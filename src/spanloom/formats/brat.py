@@ -152,7 +152,7 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     kept = document.meta.get("brat", {})
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
-    lines = render(document, kept.get("ann", ""), losses, path)
+    lines = render(document, kept.get("ann", ""), losses)
     noted, places = document.meta.get(NOTES), {place_of(one.type, one.spans) for one in document.mentions}
     held = ("brat", NOTES) if isinstance(noted, list) and places.issuperset(map(noted_place, noted)) else ("brat",)
     count_unwritten(losses, document, "tokens", "sentences", "token columns", held=held, inside=("ann", "bom"))
@@ -201,6 +201,8 @@ EXPECTED = {
 _NOTES = ("Head", "Score")
 _ABOUT = ("concept", "head", "score", "attribute")  # kinds of lines about a mention
 GONE = "lines of removed mentions"
+SPACED = "types with white space (an underscore stands for each)"
+_SPACE = re.compile(r"[\s\0]")
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
 _UNHELD = {"concept": "concepts with white space or NUL", "attribute": "attributes that brat cannot hold"}
 
@@ -394,7 +396,7 @@ def read_as(mention: Mention, surface: str | None, text: str) -> Mention | None:
     return trimmed(mention.replace(spans=ordered), text)
 
 
-def render(document: Document, previous: str, losses: Losses, path: Path | None = None) -> str:
+def render(document: Document, previous: str, losses: Losses) -> str:
     r"""Return the ``.ann`` file of a document.
 
     Args:
@@ -402,17 +404,13 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         previous: the ``.ann`` file as it was read, empty if there was none. A line stays as it is, byte for byte,
             as long as it is true; lines of removed mentions are removed, with all lines about them.
         losses: counts removed lines, and data that brat cannot represent.
-        path: for messages.
-
-    Raises:
-        DataError: a mention's type is empty or holds white space.
 
     >>> document = Document("mild pain", mentions=[Mention("problem", [(5, 9)], concepts=["SPL:1"])])
     >>> render(document, "", Losses())
     'T1\tproblem 5 9\tpain\nN1\tReference T1 SPL:1\tSPL:1\n'
     """
     lines = parse(previous)
-    by_id = _identified(document, lines, losses, path)
+    by_id = _identified(document, lines, losses)
     gone = _gone(lines, by_id)
     about: dict[str, list[StandoffLine]] = {}
     for line in lines:
@@ -437,6 +435,7 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
             true = None if mention is None else read_as(value, line.surface, document.text)
             if mention is not None and (true is None or true.key != mention.key):
                 raw = _mention_line(name, mention, document.text) + _line_end(raw)
+                losses.add(SPACED, _SPACE.search(mention.type) is not None)
             value = None
         elif line.kind == "attribute" and isinstance(value, tuple):
             value = str(value[0]), read[name][str(value[0])]
@@ -451,7 +450,8 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
     end = _line_end(lines[0].raw) or "\n" if lines else "\n"
     numbers = _numbers(lines, by_id)
-    for (_, kind, _), (letter, content) in new.items():
+    for (name, kind, _), (letter, content) in new.items():
+        losses.add(SPACED, kind == "mention" and _SPACE.search(by_id[name].type) is not None)
         if content is None:
             losses.add(_UNHELD[kind])
             continue
@@ -510,16 +510,13 @@ def _notes(lines: Iterable[StandoffLine]) -> dict[str, str]:
     return found
 
 
-def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
+def _identified(document: Document, lines: list[StandoffLine], losses: Losses) -> dict[str, Mention]:
     """Return each mention under its identifier in the file, in the document's order."""
     free = _numbers(lines, (mention.id or "" for mention in document.mentions))["T"]
     by_id: dict[str, Mention] = {}
     old = {line.id for line in lines if line.kind == "mention"}
     other = {line.id for line in lines} - old
     for mention in document.mentions:
-        if not mention.type or re.search(r"[\s\0]", mention.type):
-            why = f": brat cannot hold the type {clip(mention.type)} (white space or NUL); rename it"
-            raise unwritable(document, why, path)
         name = mention.id
         usable = name is not None and name not in by_id and (name in old or _BRAT_ID.fullmatch(name) is not None)
         if name is None or not usable or name in other:
@@ -548,7 +545,7 @@ def _mention_line(name: str, mention: Mention, text: str) -> str:
     parts = [part for span in mention.spans for part in _parts(span, text)]
     surface = " ".join(text[start:end] for start, end in parts)
     spans = ";".join(f"{start} {end}" for start, end in parts)
-    return f"{name}\t{mention.type} {spans}\t{flat(surface)}"
+    return f"{name}\t{_SPACE.sub('_', mention.type)} {spans}\t{flat(surface)}"
 
 
 def _parts(span: Span, text: str) -> Iterator[Span]:
