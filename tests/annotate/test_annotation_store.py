@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import resource
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -334,6 +335,27 @@ def test_an_older_store_is_migrated(tmp_path: Path) -> None:
             store.connection.execute("INSERT OR REPLACE INTO positions VALUES ('ann', 1, 3)")
         store.append(1, "ann", "ann", "finish", {"d": "finished"})
         assert store.connection.execute("PRAGMA synchronous").fetchone() == (2,)  # actions are on the disk
+
+
+def test_advice_is_that_of_the_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="unable to open database file; check that its folder exists"):
+        make(tmp_path / "missing/a.store")
+    path = tmp_path / "a.store"
+    with make(path) as store:
+        store.append(1, "ann", "ann", "add", {"m:#": PAIN})
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
+        try:
+            with pytest.raises(DataError, match=r"disk I/O error; check the disk, and the largest size of files"):
+                for _ in range(100):
+                    store.append(1, "ann", "ann", "add", {"m:#": {**PAIN, "note": "x" * 5_000}})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        last = store.state(1, "ann").version
+        assert store.append(1, "ann", "ann", "add", {"m:#": GAP})[0].version == last + 1
+    path.write_bytes(path.read_bytes()[:6_000])
+    with pytest.raises(DataError, match="restore a copy"), Store(path) as store:
+        store.state(1, "ann")
 
 
 def test_a_full_disk_loses_the_last_step_only(tmp_path: Path) -> None:

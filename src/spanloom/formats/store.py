@@ -35,6 +35,14 @@ ADJUDICATED: Final = "adjudicated"
 """The layer that decides between the annotators; where it has a document, the others are not read."""
 _APPLICATION: Final = 0x53504C4D  # in the file's head: "SPLM"
 _BUSY: Final = 10_000  # milliseconds for which another process may write
+_UNSAVED: Final = "and repeat the last step: it was not saved, all others are"
+_ADVICE: Final = {
+    sqlite3.SQLITE_FULL: f"free some space, {_UNSAVED}",
+    sqlite3.SQLITE_BUSY: "close the program that writes to it",
+    sqlite3.SQLITE_CANTOPEN: "check that its folder exists, and that you may write to it",
+    sqlite3.SQLITE_READONLY: "make the file and its folder writable",
+    sqlite3.SQLITE_IOERR: f"check the disk, and the largest size of files (ulimit -f), {_UNSAVED}",
+}  # by the error of SQLite; after all others the file is damaged
 
 # Version n of a store is what the first n make; a new version is a new entry, and no entry ever changes.
 _MIGRATIONS: Final = (
@@ -172,12 +180,8 @@ class Store:
         try:
             yield
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose message may be damaged, too
-            full = "full" in str(error)
-            advice = (
-                "free some space, and repeat the last step: it was not saved, all others are" if full
-                else "close the program that writes to it" if "locked" in str(error)
-                else "restore a copy"
-            )  # fmt: skip
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the details of an extended code
+            advice = _ADVICE.get(code, "restore a copy")
             raise DataError(f"the store cannot be used: {one_line(str(error))}; {advice}", path=self.path) from error
 
     def _rows(self, query: str, *given: object) -> list[Any]:
