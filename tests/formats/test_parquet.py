@@ -28,6 +28,7 @@ from spanloom.errors import DataError, UsageError
 from spanloom.formats import from_record, read, to_record, validate, write
 from spanloom.formats.arrow import from_row, native_file
 from spanloom.formats.record import parse_record
+from spanloom.vocabulary import read_vocabulary
 
 SUFFIXES = (".parquet", ".arrow", ".feather")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
@@ -337,6 +338,16 @@ def test_a_pipe_is_read(tmp_path: Path, suffix: str) -> None:
     writer.start()
     assert list(read(pipe)) == notes
     writer.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")
+@pytest.mark.parametrize("name", ["pipe", "pipe.json", "pipe.xml", "pipe.tsv"])
+def test_a_pipe_whose_format_only_its_content_shows_is_refused(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)  # nobody writes to it: opened, it would block
+    with pytest.raises(UsageError, match=rf"{name} is a pipe, which can be read only once, .*--input-format"):
+        read(tmp_path / name)
+    with pytest.raises(DataError, match=rf"{name}: found a pipe, which can be read only once; write it to a file"):
+        read_vocabulary(tmp_path / name)
 
 
 def test_what_no_table_holds_is_an_error_that_names_the_document(tmp_path: Path) -> None:
