@@ -144,7 +144,7 @@ def test_values_that_json_has_not_become_text(tmp_path: Path) -> None:
     row = {"text": "a", "day": date(2020, 2, 29), "x": [{"y": float("nan"), "z": b"\xff"}]}
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
     [document] = read(tmp_path / "a.parquet")
-    assert document.meta == {"day": "2020-02-29", "x": [{"y": "nan", "z": "b'\\xff'"}]}
+    assert document.meta == {"day": "2020-02-29", "x": [{"y": "nan", "z": {"base64": "/w=="}}]}
     write([document], tmp_path / "a.jsonl")
 
 
@@ -160,7 +160,16 @@ def test_bytes_of_utf_8_are_text_in_any_column(tmp_path: Path, kind: Any) -> Non
     with pytest.raises(DataError, match=r":2: text is .*xff.*, expected the document's text"):
         next(rows)
     pq.write_table(pa.table({"text": ["a"], "scan": pa.array([b"\xff"])}), tmp_path / "b.parquet")
-    assert next(read(tmp_path / "b.parquet")).meta == {"scan": "b'\\xff'"}
+    assert next(read(tmp_path / "b.parquet")).meta == {"scan": {"base64": "/w=="}}
+    pq.write_table(pa.table({"text": ["a"], "image": [{"path": "a.png", "bytes": b"\x89PNG"}]}), tmp_path / "c.parquet")
+    [document] = read(tmp_path / "c.parquet")
+    assert document.meta == {"image": {"path": "a.png", "bytes": {"base64": "iVBORw=="}}}
+    write([document], tmp_path / "d.parquet")
+    assert list(read(tmp_path / "d.parquet")) == [document]
+    assert from_record({"text": "a", "note": b"seen", "scan": b"\xff"}).meta == {
+        "note": "seen",
+        "scan": {"base64": "/w=="},
+    }
 
 
 def test_bytes_within_values_are_text_or_one_line(tmp_path: Path) -> None:
