@@ -24,6 +24,10 @@ DENSE = Document(
     " ".join(f"word{i:03}" for i in range(500)), "dense",
     mentions=[Mention("finding", [(56 * i, 56 * i + 7), (56 * i + 16, 56 * i + 31)]) for i in range(70)],
 )  # fmt: skip
+MANY = Document(
+    ("word " * 100 + ".\n\n") * 110, "many", meta={"annotator": "dan"},
+    mentions=[Mention("finding", [(503 * i + 5 * j, 503 * i + 5 * j + 4)]) for i in range(110) for j in range(100)],
+)  # fmt: skip
 TAG = "<script>alert(3)</script>"
 _THRESHOLD = """value => {
     const slider = document.getElementById("threshold");
@@ -53,7 +57,7 @@ def server(folder: Path, trained: Recognizer) -> Iterator[Running]:
     documents = [
         Document(TEXT, "a"), Document(note, "note"), Document(HOSTILE, TAG, mentions=[Mention(TAG, [(0, 4)])]),
         Document(ARABIC, "arabic"), Document(CHINESE, "chinese"), Document("\n\n".join([note] * 900), "long"),
-        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"), Document(TEXT, "both"),
+        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"), Document(TEXT, "both"), Document(TEXT, "disputed"), MANY,
     ]  # fmt: skip
     write(documents, folder / "notes.jsonl")
     (folder / "names.tsv").write_text(f"id\tname\nD1\tchest pain\nD2\tfever\n{TAG}\t<i>markup</i>\n")
@@ -733,6 +737,93 @@ def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], 
     assert "Marked by\nann\nNot by\nbea" in page.inner_text("#detail")
     press(page, "d")
     assert page.locator("#disagreements td").count() == 0
+
+
+def test_disputes_on_attributes_concepts_and_notes_are_listed(
+    opened: Callable[..., Page], server: Running, folder: Path
+) -> None:
+    [number] = [one["number"] for one in server.client.get("api/store").json()["documents"] if one["id"] == "disputed"]
+    pain = {"type": "problem", "spans": [[41, 51]]}
+    for name, more in [
+        ("ann", {"attributes": {"negated": True}, "concepts": ["D1"]}), ("bea", {"attributes": {"negated": True}}),
+        ("cy", {"attributes": {"uncertain": "high"}, "note": "the chest?"}),
+    ]:  # fmt: skip
+        assert server.act(number, 0, "add", name, changes={"m:#": pain | more}).status_code == 200
+    page = opened("adjudicated", "disputed")
+    page.wait_for_selector("#disagreements td")
+    rows = page.locator("#disagreements tr").all_inner_texts()
+    assert rows == [
+        "not decided\tann\tbea\tcy", "chest pain: problem, concepts\tD1\tnone\tnone",
+        "chest pain: problem, negated\tyes\tyes\tnone", "chest pain: problem, note\tnone\tnone\tthe chest?",
+        "chest pain: problem, uncertain\tnone\tnone\thigh",
+    ]  # fmt: skip
+    page.click("#disagreements button >> nth=1")
+    assert "negated\nann: yes; bea: yes; cy: none" in page.inner_text("#detail")
+    press(page, "a")
+    assert page.locator("#disagreements td").count() == 0
+    [document] = [one for one in read(folder / "a.store", layer="adjudicated") if one.id == "disputed"]
+    assert [one.attributes for one in document.mentions] == [{"negated": True}]
+
+
+def test_keys_work_while_a_slider_or_a_checkbox_has_the_focus(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("focus")
+    page.focus("#threshold")
+    press(page, "ArrowRight")  # moves the slider
+    assert page.input_value("#threshold") == "51"
+    press(page, "1")
+    page.focus("#whole")
+    press(page, "2", "Space")
+    assert marked(folder, "focus") == [("finding", "The")]
+    assert not page.is_checked("#whole")
+
+
+def test_a_type_is_typed_before_anything_is_selected(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("typed")
+    page.fill("#type", "device")
+    page.click("#typing button")
+    settle(page)
+    assert page.inner_text("#status") == "nothing is selected; device is the type of what you mark next"
+    assert page.locator("#types button:has-text('device 0')").count() == 1
+    drag(page, "left", "ventricle")
+    assert marked(folder, "typed") == [("device", "left ventricle")]
+
+
+def test_an_end_within_a_word_moves_to_the_end_of_that_word(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("part")
+    page.uncheck("#whole")
+    drag(page, "entri", "entri")
+    page.check("#whole")
+    page.focus("#text")
+    for key, words in zip(
+        "]][[}{",
+        ("entricle", "entricle is", "ventricle is", "left ventricle is", "left ventricle", "ventricle"),
+        strict=True,
+    ):
+        press(page, key)
+        assert marked(folder, "part") == [("problem", words)]
+
+
+@pytest.mark.parametrize("kept", ["{", "null", "[1]", '{"x": 1}', '{"x": "word"}', '{"no command": "q"}'])
+def test_invalid_keys_that_a_browser_keeps_are_reported(
+    pages: Callable[..., Page], server: Running, folder: Path, kept: str
+) -> None:
+    page = pages(f"{server.url}?layer=broken")
+    page.evaluate("kept => localStorage.setItem('spanloom-annotate-keys', kept)", kept)
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    assert "keys of your own that this browser keeps cannot be read" in page.inner_text("#problem")
+    press(page, "?")
+    assert page.locator("#key-table th button[aria-label^='x: another key']").count() == 1
+
+
+def test_more_suggestions_than_one_request_takes(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("adjudicated", "many")
+    page.wait_for_selector("#text .b.o button")
+    press(page, "A")
+    until(page, lambda: "11000 accepted; u takes them back in 3 steps" in page.inner_text("#status"))
+    assert len(marked(folder, "adjudicated", "many")) == 11_000
+    press(page, "u", "u", "u")
+    assert marked(folder, "adjudicated", "many") == []
 
 
 def test_axe_finds_no_violation(opened: Callable[..., Page], violations: Callable[[Page], list[str]]) -> None:

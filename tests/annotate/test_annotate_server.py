@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 import threading
@@ -19,7 +20,7 @@ from annotate_helpers import Running, running
 from spanloom import Document, Mention, read, write
 from spanloom.annotate import import_documents
 from spanloom.annotate.api import Workplace, make_app
-from spanloom.formats.store import Store
+from spanloom.formats.store import State, Store
 from spanloom.serve import Limits
 
 TEXT = "The left ventricle is mildly dilated. No chest pain, or fever."
@@ -124,8 +125,8 @@ def test_spans_are_put_in_order_and_line_ends_are_no_gaps(server: Running) -> No
     [
         ({"changes": {"m:#": mention(0, 999)}}, 422, "outside the text, which has 62"),
         ({"changes": {"m:#": mention(3, 4)}}, 422, "only white space is selected"),
-        ({"changes": {"m:#": mention(0, 3, "")}}, 422, "at least 1 character"),
-        ({"changes": {"m:#": mention(0, 3, "a\nb")}}, 422, "should match pattern"),
+        ({"changes": {"m:#": mention(0, 3, "")}}, 422, "the type is '', expected 1 to 100 characters"),
+        ({"changes": {"m:#": mention(0, 3, "a\nb")}}, 422, "expected 1 to 100 characters in one line"),
         ({"changes": {"m:#": "finished"}}, 422, "no key of such a value"),
         ({"changes": {"x": None}}, 422, "no key of such a value"),
         ({"changes": {}}, 422, "changes nothing"),
@@ -133,6 +134,15 @@ def test_spans_are_put_in_order_and_line_ends_are_no_gaps(server: Running) -> No
         ({"kind": "drop table"}, 422, "kind is 'drop table'"),
         ({"document": 999, "changes": {"d": "finished"}}, 404, "no document of number 999"),
         ({"extra": 1}, 422, "extra"),
+        ({"document": 10**30, "changes": {"d": "finished"}}, 422, "document is '1000"),
+        (
+            {"changes": {"s:99-5": "finished"}},
+            422,
+            "the key is 's:99-5', expected the ends of a sentence, such as s:0-37",
+        ),
+        ({"changes": {"s:0-5": "finished"}}, 422, "expected the ends of a sentence"),
+        ({"changes": {"m:#": mention(0, 3, head=[0, 10**30])}}, 422, "head"),
+        ({"changes": {"m:#": mention(0, 3, concept_scores=[0.5])}}, 422, "concept_scores"),
     ],
 )
 def test_what_is_no_action(server: Running, body: dict[str, Any], status: int, message: str) -> None:
@@ -140,6 +150,32 @@ def test_what_is_no_action(server: Running, body: dict[str, Any], status: int, m
     answer = server.client.post("api/act", json=whole)
     assert (answer.status_code, message in answer.json()["error"]) == (status, True), answer.text
     assert state(server, 4)["version"] == 0
+
+
+def test_numbers_that_are_too_large_are_refused(server: Running) -> None:
+    for path in (f"document?number={10**30}&layer=ann", f"history?number=1&layer=ann&before={10**30}"):
+        assert server.client.get(f"api/{path}").status_code == 422
+    for start in (-1, 10**30):
+        answer = server.client.post("api/position", json={"document": 1, "layer": "ann", "start": start})
+        assert answer.status_code == 422 and answer.json()["error"].startswith(f"start is '{start}'")
+
+
+def test_what_was_imported_is_edited(tmp_path: Path) -> None:
+    text = "ab " * 400
+    twice = Mention("problem", [(0, 2)])
+    parts = Mention("a  type\nof " + "words " * 30, [(6 * place, 6 * place + 2) for place in range(150)])
+    long = Mention("x", [(3, 5)], "T" * 300, concepts=["C" * 300] * 60, attributes={"a\nb": "v" * 2_000})
+    notes = [{"type": "x", "spans": [[3, 5]], "note": "n" * 6_000}]
+    write([Document(text, "a", mentions=[twice, twice, long, parts], meta={"notes": notes})], tmp_path / "a.jsonl")
+    with running(tmp_path / "a.jsonl", output=str(tmp_path / "a.store")) as server:
+        for key, value in state(server, 1)["values"].items():
+            changed = {**value, "attributes": {"seen": True}}
+            answer = server.act(1, state(server, 1)["version"], "change", changes={key: changed})
+            assert answer.status_code == 200 and answer.json()["changes"][key] == changed, answer.text
+            answer = server.act(1, state(server, 1)["version"], "reject", changes={"r:#": value})
+            assert answer.status_code == 200, answer.text
+    [document] = read(tmp_path / "a.store")
+    assert [one.attributes for one in document.mentions] == [{"seen": True}] * 4
 
 
 def test_a_mention_is_marked_once_and_a_rejected_one_may_be_marked(server: Running) -> None:
@@ -188,6 +224,33 @@ def test_a_search_without_a_vocabulary_and_a_model_that_is_not_there(server: Run
     ):
         answer = server.client.get(f"api/{path}")
         assert answer.status_code == 404 and message in answer.json()["error"]
+
+
+def test_a_new_annotator_opens_a_store_without_a_replay_of_each_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complete = Document(TEXT, "z", mentions=[Mention("sign", [(0, 3)])], meta={"annotation": "complete"})
+    with Store(tmp_path / "a.store", write=True, create=True) as store:
+        import_documents(store, [*(Document(TEXT, str(number)) for number in range(20)), complete])
+        store.append(1, "ann", "ann", "finish", {"d": "finished"})
+        replayed, state_of = list[int](), store.state
+
+        def replay(number: int, layer: str) -> State:
+            replayed.append(number)
+            return state_of(number, layer)
+
+        monkeypatch.setattr(store, "state", replay)
+        workplace = Workplace(store, annotator="ann", limits=Limits())
+
+        def opened(layer: str) -> tuple[list[str], list[str]]:
+            found = json.loads(bytes(asyncio.run(workplace.store(layer)).body))
+            return [one["id"] for one in found["documents"] if one["state"] == "finished"], found["types"]
+
+        assert opened("new") == (["z"], ["sign"]) and replayed == []
+        assert opened("ann") == (["0", "z"], ["sign"]) and replayed == [1]
+        assert opened("adjudicated") == ([], ["sign"])
+        store.append(21, "new", "new", "reopen", {"d": None, "m:#": mention(0, 3, "drug")})
+        assert opened("new") == ([], ["drug", "sign"])
 
 
 def test_many_names_in_the_search(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import resource
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from spanloom.cli.data_verbs import Annotate
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading
 from spanloom.data import clinical
-from spanloom.errors import DataError, SpanloomError, UsageError
+from spanloom.errors import DataError, DataWarning, SpanloomError, UsageError
 from spanloom.formats import store as stores
 from spanloom.formats import to_record, validate
 from spanloom.formats.store import ADJUDICATED, Stale, State, Store
@@ -190,6 +192,76 @@ def test_what_annotation_says_of_the_text(tmp_path: Path) -> None:
         assert again == {one.id: {mention.key for mention in one.mentions} for one in documents}
 
 
+def test_what_is_exported_is_imported_as_it_was(tmp_path: Path) -> None:
+    with make(tmp_path / "a.store", *(Document(TEXT, name) for name in "abcd")) as store:
+        rejected = {"type": "test", "spans": [[41, 51]]}
+        store.append(1, "ann", "ann", "add", {"m:#": {**GAP, "note": "sure?"}, "r:test|41-51": rejected})
+        store.append(1, "ann", "ann", "finish", {"s:0-37": "finished"})
+        store.append(1, "bea", "bea", "finish", {"d": "finished"})
+        store.append(2, "bea", "bea", "add", {"m:#": PAIN})
+        store.append(3, ADJUDICATED, "ann", "finish", {"s:0-37": "finished", "s:38-52": "finished"})
+    exported = list(read(tmp_path / "a.store"))
+    write(exported, tmp_path / "a.jsonl")
+    with make(tmp_path / "b.store", *read(tmp_path / "a.jsonl")) as store:
+        assert list(read(tmp_path / "b.store")) == exported
+        assert store.state(1, "bea").values == {"d": "finished"}
+        assert store.state(1, "ann").values["s:0-37"] == "finished"
+        store.append(1, "ann", "ann", "reopen", {"s:0-37": None})
+        [one] = [one for one in read(tmp_path / "b.store", layer="ann") if one.id == "a"]
+        assert one.meta["annotation"] == {"default": "at-least", "not": [{"spans": [[41, 51]], "types": ["test"]}]}
+        assert "annotation" not in store.record(1).get("meta", {})  # what others have done is not yet known
+
+
+def test_what_documents_declare_is_kept_by_actions(tmp_path: Path) -> None:
+    zones = [{"start": 0, "end": 37, "annotation": "complete"}]
+    partly = {"default": "at-least", "zones": zones}
+    given = ["complete", partly, {**partly, "types": {"sign": "complete"}}, {"zones": "of another tool"}]
+    documents = [Document(TEXT, str(one), meta={"annotation": one}) for one in given]
+    with (
+        pytest.warns(DataWarning, match="the annotation of 2 documents declares what a store does not keep"),
+        make(tmp_path / "a.store", *documents) as store,
+    ):
+        for number in range(1, 5):
+            store.append(number, "ann", "ann", "add", {"m:#": PAIN})
+    found = [one.meta["annotation"] for one in read(tmp_path / "a.store")]
+    assert found == ["complete", partly, partly, {"default": "at-least"}]
+
+
+@pytest.mark.parametrize("text", ["seen twice", ["seen twice"], {"by": "bea"}])
+def test_notes_of_other_kinds_stay_beside_those_on_mentions(tmp_path: Path, text: Any) -> None:
+    others = text if isinstance(text, list) else [text]
+    with make(tmp_path / "a.store", Document(TEXT, "a", meta={"notes": text})) as store:
+        store.append(1, "ann", "ann", "add", {"m:#": {**PAIN, "note": "which?"}})
+        [one] = read(tmp_path / "a.store")
+        assert one.meta["notes"] == [{**PAIN, "note": "which?"}, *others]
+    with make(tmp_path / "b.store", one) as store:
+        assert store.state(1, "ann").values["m:1.0"]["note"] == "which?"
+        [again] = read(tmp_path / "b.store")
+    assert again.meta == one.meta
+    losses = write([one], tmp_path / "brat", format="brat")
+    assert losses.counts["meta fields"] == 3  # annotation, annotator and notes
+
+
+def test_notes_of_brat_are_edited(tmp_path: Path) -> None:
+    ann = "T1\tproblem 41 51\tchest pain\n#7\tAnnotatorNotes T1\twhich?\nT2\tsign 47 51\tpain\n"
+    ann += "#8\tAnnotatorNotes T2\told\n"
+    (tmp_path / "a.txt").write_text(TEXT)
+    (tmp_path / "a.ann").write_text(ann)
+    with make(tmp_path / "a.store", *read(tmp_path / "a.ann")) as store:
+        first, second = ({**value, "note": ""} for value in store.state(1, "ann").values.values())
+        assert [value["note"] for value in store.state(1, "ann").values.values()] == ["which?", "old"]
+
+        def exported() -> str:
+            write(read(tmp_path / "a.store"), tmp_path / "out", format="brat", force=True)
+            return (tmp_path / "out/a.ann").read_text()
+
+        assert exported() == ann
+        store.append(1, "ann", "ann", "change", {"m:b0": {**first, "note": "the left"}})
+        assert exported() == ann.replace("#7\tAnnotatorNotes T1\twhich?\n", "") + "#9\tAnnotatorNotes T1\tthe left\n"
+        store.append(1, "ann", "ann", "change", {"m:b0": first, "m:b1": second})
+        assert exported() == "T1\tproblem 41 51\tchest pain\nT2\tsign 47 51\tpain\n"
+
+
 def test_documents_that_changed_on_disk_are_noticed(tmp_path: Path) -> None:
     with make(tmp_path / "a.store") as store:
         assert import_documents(store, [Document(TEXT, "a"), Document("New.", "b")]) == (1, [])
@@ -263,6 +335,27 @@ def test_an_older_store_is_migrated(tmp_path: Path) -> None:
             store.connection.execute("INSERT OR REPLACE INTO positions VALUES ('ann', 1, 3)")
         store.append(1, "ann", "ann", "finish", {"d": "finished"})
         assert store.connection.execute("PRAGMA synchronous").fetchone() == (2,)  # actions are on the disk
+
+
+def test_advice_is_that_of_the_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="unable to open database file; check that its folder exists"):
+        make(tmp_path / "missing/a.store")
+    path = tmp_path / "a.store"
+    with make(path) as store:
+        store.append(1, "ann", "ann", "add", {"m:#": PAIN})
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
+        try:
+            with pytest.raises(DataError, match=r"disk I/O error; check the disk, and the largest size of files"):
+                for _ in range(100):
+                    store.append(1, "ann", "ann", "add", {"m:#": {**PAIN, "note": "x" * 5_000}})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        last = store.state(1, "ann").version
+        assert store.append(1, "ann", "ann", "add", {"m:#": GAP})[0].version == last + 1
+    path.write_bytes(path.read_bytes()[:6_000])
+    with pytest.raises(DataError, match="restore a copy"), Store(path) as store:
+        store.state(1, "ann")
 
 
 def test_a_full_disk_loses_the_last_step_only(tmp_path: Path) -> None:

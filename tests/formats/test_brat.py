@@ -264,10 +264,17 @@ def test_two_documents_of_one_name(tmp_path: Path) -> None:
 
 
 def test_types_and_concepts_that_brat_cannot_hold(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot hold the type 'lab value'"):
-        write([Document("a", mentions=[Mention("lab value", [(0, 1)])])], tmp_path / "a.ann")
     losses = write([Document("a", mentions=[Mention("x", [(0, 1)], "m", concepts=["a b"])])], tmp_path / "a.ann")
     assert losses.counts == {"concepts with white space or NUL": 1, "mention identifiers": 1}
+    losses = write([Document("a b", mentions=[Mention("lab\n\0value", [(0, 1)])])], tmp_path / "b.ann")
+    assert str(losses) == "not written: 1 type with white space (an underscore stands for each)"
+    assert (tmp_path / "b.ann").read_text() == "T1\tlab__value 0 1\ta\n"
+    (tmp_path / "b.ann").write_text("T1\tlab value 0 1\ta\n")  # some tools write so
+    [found] = read(tmp_path / "b.ann")
+    assert not write([found], tmp_path / "c.ann")
+    assert (tmp_path / "c.ann").read_text() == "T1\tlab value 0 1\ta\n"
+    losses = write([found.copy(mentions=[Mention("lab value", [(2, 3)], "T1")])], tmp_path / "d.ann")
+    assert losses and (tmp_path / "d.ann").read_text() == "T1\tlab_value 2 3\tb\n"
 
 
 def test_what_brat_has_no_place_for_is_counted(tmp_path: Path) -> None:

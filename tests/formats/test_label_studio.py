@@ -16,7 +16,7 @@ from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document, Mention
 from spanloom.document.surfaces import trimmed
 from spanloom.document.validate import find_errors
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.formats import read, validate, write
 from spanloom.formats.label_regions import text_of
 from spanloom.formats.label_studio import understand
@@ -234,7 +234,18 @@ HOSTILE = {
     "number": ([{"data": {"text": "a"}}, 7], "tasks[1]: the task is no object"),
     "no text": ([{"data": {"n": 1}, "annotations": []}], "tasks[0]: data: 'text' is missing, expected a text"),
     "text": ([{"data": {"text": [7]}}], "tasks[0]: data: 'text' is of type list, expected a text"),
-    "annotations": ([{"data": {"text": "a"}, "annotations": {"a": 1}}], "annotations is no list of objects"),
+    "annotations": (
+        [{"data": {"text": "a"}, "annotations": {"a": 1}}],
+        "annotations is \"{'a': 1}\", expected a list of objects; export",
+    ),
+    "mixed": (
+        [one(result=[]) | {"predictions": [{"result": []}, 3]}],
+        "tasks[0]: predictions[1] is '3', expected an object; export",
+    ),
+    "first": (
+        [{"data": {"text": "a"}, "annotations": [3, {"result": []}]}],
+        "annotations[0] is '3', expected an object",
+    ),
     "no result": ([one(id=1)], "annotations: 'result' is missing, expected a list"),
     "result": ([one(result=[7])], "result[0] is no object, expected a region"),
     "no value": ([one(result=[{"type": "labels"}])], "result[0]: value is no object with a list of 'labels'"),
@@ -421,6 +432,12 @@ def test_offsets_in_nodes_and_paragraphs_are_those_at_which_the_page_shows_them(
     assert {"text": "pain", "start": start, "startOffset": 3, "end": start, "endOffset": 7}.items() <= value.items()
     del value["text"]
     assert shown.span(value) == (2, 6)
+
+
+def test_annotations_that_are_numbers_are_reported_beside_predictions(tmp_path: Path) -> None:
+    task = {"data": {"text": "No pain."}, "annotations": [3], "predictions": [{"result": []}]}
+    with pytest.warns(DataWarning, match="the file has the numbers of annotations and no regions"):
+        list(read(tasks(tmp_path / "a.json", task)))
 
 
 def test_predictions_that_are_numbers_are_reported_and_replaced(tmp_path: Path) -> None:

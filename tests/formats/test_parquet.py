@@ -29,6 +29,7 @@ from spanloom.formats import from_record, read, to_record, validate, write
 from spanloom.formats.arrow import from_row, native_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.settling import settled_one
+from spanloom.vocabulary import read_vocabulary
 
 SUFFIXES = (".parquet", ".arrow", ".feather")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
@@ -144,7 +145,7 @@ def test_values_that_json_has_not_become_text(tmp_path: Path) -> None:
     row = {"text": "a", "day": date(2020, 2, 29), "x": [{"y": float("nan"), "z": b"\xff"}]}
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
     [document] = read(tmp_path / "a.parquet")
-    assert document.meta == {"day": "2020-02-29", "x": [{"y": "nan", "z": "b'\\xff'"}]}
+    assert document.meta == {"day": "2020-02-29", "x": [{"y": "nan", "z": {"base64": "/w=="}}]}
     write([document], tmp_path / "a.jsonl")
 
 
@@ -160,7 +161,16 @@ def test_bytes_of_utf_8_are_text_in_any_column(tmp_path: Path, kind: Any) -> Non
     with pytest.raises(DataError, match=r":2: text is .*xff.*, expected the document's text"):
         next(rows)
     pq.write_table(pa.table({"text": ["a"], "scan": pa.array([b"\xff"])}), tmp_path / "b.parquet")
-    assert next(read(tmp_path / "b.parquet")).meta == {"scan": "b'\\xff'"}
+    assert next(read(tmp_path / "b.parquet")).meta == {"scan": {"base64": "/w=="}}
+    pq.write_table(pa.table({"text": ["a"], "image": [{"path": "a.png", "bytes": b"\x89PNG"}]}), tmp_path / "c.parquet")
+    [document] = read(tmp_path / "c.parquet")
+    assert document.meta == {"image": {"path": "a.png", "bytes": {"base64": "iVBORw=="}}}
+    write([document], tmp_path / "d.parquet")
+    assert list(read(tmp_path / "d.parquet")) == [document]
+    assert from_record({"text": "a", "note": b"seen", "scan": b"\xff"}).meta == {
+        "note": "seen",
+        "scan": {"base64": "/w=="},
+    }
 
 
 def test_bytes_within_values_are_text_or_one_line(tmp_path: Path) -> None:
@@ -338,6 +348,16 @@ def test_a_pipe_is_read(tmp_path: Path, suffix: str) -> None:
     writer.start()
     assert list(read(pipe)) == notes
     writer.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")
+@pytest.mark.parametrize("name", ["pipe", "pipe.json", "pipe.xml", "pipe.tsv"])
+def test_a_pipe_whose_format_only_its_content_shows_is_refused(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)  # nobody writes to it: opened, it would block
+    with pytest.raises(UsageError, match=rf"{name} is a pipe, which can be read only once, .*--input-format"):
+        read(tmp_path / name)
+    with pytest.raises(DataError, match=rf"{name}: found a pipe, which can be read only once; write it to a file"):
+        read_vocabulary(tmp_path / name)
 
 
 def test_what_no_table_holds_is_an_error_that_names_the_document(tmp_path: Path) -> None:

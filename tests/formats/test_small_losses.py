@@ -90,7 +90,6 @@ def test_nothing_is_counted_where_nothing_is_lost(tmp_path: Path, name: str) -> 
 @pytest.mark.parametrize(
     ("document", "name", "message"),
     [
-        (note(type="a\0b"), "a.ann", r"brat cannot hold the type 'a\\x00b' \(white space or NUL\)"),
         (meta().copy(id="7\0"), "a.pubtator", "a tab, a line end or NUL in it"),
         (meta().copy(tokens=[[0, 4]], columns={"pos": [1]}), "a.jsonl", r"columns\['pos'\]: holds 1, expected texts"),
     ],

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.vocabulary import Concept, read_vocabulary
 
 CORE = "900000000000207008"
@@ -174,6 +174,18 @@ def test_errors_of_objects(written, content, message) -> None:
         read_vocabulary(written("a.jsonl", content))
     with pytest.raises(UsageError, match="found no object with the field 'nr'"):
         read_vocabulary(written("a.jsonl", SCISPACY), columns={"id": "nr"})
+
+
+def test_an_object_without_a_name_is_left_out_and_counted(written) -> None:
+    content = SCISPACY + '{"concept_id": "C9", "types": ["T1"]}\n{"concept_id": "C8", "aliases": ["cold"]}\n'
+    with pytest.warns(DataWarning, match="concepts without a name, left out: 1, such as C9"):
+        vocabulary = read_vocabulary(written("a.jsonl", content))
+    assert [concept.id for concept in vocabulary][-1] == "C8" and vocabulary[-1].names == ("cold",)
+    assert vocabulary.find("C9") < 0
+    with pytest.raises(DataError, match=":2: found the fields types, expected fields such as concept_id"):
+        read_vocabulary(written("a.jsonl", '{"concept_id": "C9"}\n{"types": ["T1"]}\n'))
+    with pytest.raises(DataError, match=":1: found the fields concept_id, expected fields such as"):
+        read_vocabulary(written("a.jsonl", '{"concept_id": "C9"}\n{"concept_id": "C8", "types": ["T1"]}\n'))
 
 
 OWL = """<?xml version="1.0"?>

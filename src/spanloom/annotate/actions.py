@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from spanloom.annotate.suggestions import sentences_of
 from spanloom.document import Document, Span
 from spanloom.document.span import join_spans
-from spanloom.errors import clip
+from spanloom.document.validate import find_errors
+from spanloom.errors import DataError, clip
+from spanloom.formats import from_record
 from spanloom.formats.store import State, rejection
 from spanloom.serve.limits import Refused
 
-_KEY: Final = re.compile(r"m:[0-9a-z.#]{1,40}|s:[0-9]{1,9}-[0-9]{1,9}|d|r:.{1,4000}", re.S)
+_KEY: Final = re.compile(r"m:[0-9a-z.#]{1,40}|s:[0-9]{1,9}-[0-9]{1,9}|d|r:.+", re.S)
+_TYPE: Final = re.compile(r"[^\x00-\x1f]{1,100}")  # of a new mention; others have what was imported
 
 _Kind = TypeVar("_Kind", bound=BaseModel)
 _PLAIN: Final = StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
+LARGEST: Final = 2**53  # of numbers; a store and a browser hold them
 Name = Annotated[str, _PLAIN]
+Number = Annotated[int, Field(ge=1, le=LARGEST)]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
@@ -28,43 +34,43 @@ class _Body(BaseModel):
 
 
 class MentionValue(_Body):
-    """A mention, or a suggestion that is rejected."""
+    """A mention, or a suggestion that is rejected; the size of a request limits that of its parts."""
 
-    type: Name
-    spans: list[Pair] = Field(min_length=1, max_length=100)
-    id: str | None = Field(None, max_length=200)
+    type: str
+    spans: list[Pair] = Field(min_length=1)
+    id: str | None = None
     head: Pair | None = None
-    concepts: list[Annotated[str, Field(max_length=200)]] = Field([], max_length=50)
+    concepts: list[str] = []
     concept_scores: list[Probability] = []
-    attributes: dict[Name, bool | Annotated[str, Field(max_length=1000)]] = Field({}, max_length=50)
+    attributes: dict[str, bool | str] = {}
     attribute_scores: dict[str, Probability] = {}
     score: Probability | None = None
-    note: str = Field("", max_length=5000)
+    note: str = ""
 
 
 class Act(_Body):
     """An action on a document; ``version`` is that of the document on the page."""
 
-    document: int
+    document: Number
     layer: Name
     author: Name
     version: int
     kind: Literal["add", "remove", "change", "finish", "reopen", "skip", "accept", "reject", "restore", "undo", "redo"]
-    changes: dict[str, MentionValue | Literal["finished", "skipped"] | None] = Field({}, max_length=10_000)
+    changes: dict[str, MentionValue | Literal["finished", "skipped"] | None] = {}
 
 
 class Position(_Body):
     """Where an annotator is."""
 
-    document: int
+    document: Number
     layer: Name
-    start: int = Field(ge=0)
+    start: Annotated[int, Field(ge=0, le=LARGEST)]
 
 
 class Question(_Body):
     """A mention that a model is asked about."""
 
-    document: int
+    document: Number
     mention: MentionValue
 
 
@@ -96,26 +102,55 @@ def changes_of(act: Act, document: Document, state: State) -> dict[str, Any]:
         raise Refused(422, f"the action {act.kind} changes nothing")
     found: dict[str, Any] = {}
     after = {key: value for key, value in state.values.items() if key not in act.changes}
-    there = {(value["type"], str(value["spans"])) for key, value in after.items() if key[0] == "m"}
+    there = {_name(value) for key, value in after.items() if key[0] == "m"}
+    types = {value["type"] for key, value in state.values.items() if key[0] in "mr"}
+    sentences = {f"s:{start}-{end}" for start, end in sentences_of(document) or [[0, len(document.text)]]}
     for number, (key, given) in enumerate(act.changes.items()):
         if not _KEY.fullmatch(key) or isinstance(given, MentionValue) != (key[0] in "mr" and given is not None):
             raise Refused(422, f"{clip(key)} is no key of such a value")
+        if key[0] == "s" and key not in sentences and key not in state.values:
+            raise Refused(422, f"the key is {clip(key)}, expected the ends of a sentence, such as {min(sentences)}")
         if not isinstance(given, MentionValue):
             found[key] = given
             continue
-        value = given.model_dump(exclude_defaults=True) | {"spans": spans_of(document.text, given.spans)}
+        if given.type not in types and not _TYPE.fullmatch(given.type):
+            raise Refused(422, f"the type is {clip(given.type)}, expected 1 to 100 characters in one line")
+        old = state.values.get(key) if key[0] == "m" else None
+        kept = old is not None and old["spans"] == given.spans
+        spans = given.spans if kept else spans_of(document.text, given.spans)
+        value = given.model_dump(exclude_defaults=True) | {"spans": spans}
         if key[0] == "r":
             found[rejection(given.type, value["spans"])] = value
             continue
-        name = given.type, str(value["spans"])
-        if name in there:
+        if _name(value) in there and (old is None or _name(old) != _name(value)):  # which were imported twice
             raise Refused(422, f"this mention is marked already: {clip(given.type)}")
-        there.add(name)
-        old = rejection(given.type, value["spans"])
-        if old in state.values:
-            found[old] = None  # what was rejected, and is marked now
+        there.add(_name(value))
+        denied = rejection(given.type, value["spans"])
+        if denied in state.values:
+            found[denied] = None  # what was rejected, and is marked now
         found[f"m:#.{number}" if "#" in key else key] = value
+    _check(document.text, found)
     return found
+
+
+def _name(value: Mapping[str, Any]) -> tuple[str, str]:
+    return value["type"], str(value["spans"])
+
+
+def _check(text: str, found: Mapping[str, Any]) -> None:
+    """Check that mentions could be read from a file.
+
+    Raises:
+        Refused: the first problem.
+    """
+    values = (value for value in found.values() if isinstance(value, dict))
+    mentions = [{name: part for name, part in value.items() if name != "note"} for value in values]
+    try:
+        problem = next(iter(find_errors(from_record({"text": text, "mentions": mentions}))), None)
+    except DataError as error:
+        raise Refused(422, error.message) from None
+    if problem is not None:
+        raise Refused(422, problem.message)
 
 
 def spans_of(text: str, spans: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -15,7 +15,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from spanloom.annotate.actions import Act, Position, Question, changes_of, parsed
+from spanloom.annotate.actions import LARGEST, Act, Position, Question, changes_of, parsed
 from spanloom.annotate.history import agreement, compared, events
 from spanloom.annotate.learner import Learner
 from spanloom.annotate.suggestions import Suggestions, of_annotators, parts_of, sentences_of
@@ -39,7 +39,7 @@ _STALE: Final = (
 )
 
 _Body = TypeVar("_Body", bound=BaseModel)
-Number = Annotated[int, Query(ge=1)]
+Number = Annotated[int, Query(ge=1, le=LARGEST)]
 Layer = Annotated[str, Query(min_length=1, max_length=100)]
 
 
@@ -68,6 +68,28 @@ class Workplace:
         self._order = list(order)
         self._documents: dict[int, Document] = {}
         self._searching = Lock()
+        self._found: set[str] = set()
+        self._finished: set[int] = set()  # as they were imported
+        self._last: tuple[int | None, int | None] = (None, None)  # document and action that are known
+        self._look()
+
+    def _look(self) -> None:
+        """Take up types and finished documents of the data, and types of actions, that are not yet known.
+
+        To parse all records takes 0.3 s for 5,000 documents, so that each is parsed once.
+        """
+        execute, (document, action) = self._store.connection.execute, self._last
+        self._last = execute("SELECT (SELECT max(number) FROM documents), (SELECT max(number) FROM actions)").fetchone()
+        types = execute(
+            "SELECT json_extract(one.value, '$.type') FROM documents, json_each(record, '$.mentions') AS one"
+            " WHERE number > ? UNION SELECT json_extract(one.value, '$.type') FROM actions, json_each(changes) AS one"
+            " WHERE one.type = 'object' AND number > ?",
+            (document or 0, action or 0),
+        )
+        self._found |= {name for (name,) in types if name}
+        complete = "number > ? AND json_extract(record, '$.meta.annotation') = 'complete'"
+        found = execute(f"SELECT number FROM documents WHERE {complete}", (document or 0,))
+        self._finished |= {number for (number,) in found}
 
     @property
     def _model(self) -> Suggestions | None:
@@ -86,16 +108,12 @@ class Workplace:
         position = self._store.connection.execute(
             "SELECT document, start FROM positions WHERE layer = ?", (name,)
         ).fetchone()
-        rows = self._store.connection.execute(
-            "SELECT json_extract(one.value, '$.type') FROM documents, json_each(record, '$.mentions') AS one"
-            " UNION SELECT json_extract(one.value, '$.type') FROM actions, json_each(changes) AS one"
-            " WHERE one.type = 'object' ORDER BY 1"
-        )
-        types = list(dict.fromkeys([*self._types, *(kind for (kind,) in rows if kind)]))
-        documents = [
-            {"number": number, "id": ids[number], "state": self._store.state(number, name).values.get("d", "")}
-            for number in ordered
-        ]
+        self._look()
+        rows = self._store.connection.execute("SELECT DISTINCT document FROM actions WHERE layer = ?", (name,))
+        states = dict.fromkeys(self._finished if name != ADJUDICATED else (), "finished")
+        states |= {number: self._store.state(number, name).values.get("d", "") for (number,) in rows}
+        types = list(dict.fromkeys([*self._types, *sorted(self._found)]))
+        documents = [{"number": number, "id": ids[number], "state": states.get(number, "")} for number in ordered]
         return JSONResponse(
             {
                 "layer": name, "author": self._annotator, "layers": self._store.layers(), "adjudicated": ADJUDICATED,
@@ -184,7 +202,7 @@ class Workplace:
         found = [vocabulary[number] for number in numbers]
         return JSONResponse([{"id": concept.id, "name": concept.name} for concept in found])
 
-    def history(self, number: Number, layer: Layer, before: Annotated[int, Query(ge=1)] = 2**53) -> Response:
+    def history(self, number: Number, layer: Layer, before: Number = LARGEST) -> Response:
         """What was done in a document before an action, the last first, and whether there is more."""
         with Store(self._store.path) as store:
             earlier = takewhile(lambda one: one.number < before, events(store, number, layer))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -18,11 +19,11 @@ import numpy as np
 
 from spanloom.document import Document, Mention
 from spanloom.document.annotators import annotator_of
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError, DataWarning, clip, plural
 from spanloom.files.output import Sink
 from spanloom.formats import to_record
 from spanloom.formats.csv_rows import guarded
-from spanloom.formats.store import State, Store, base_of, digest, document_of, meta_without_noted, noted
+from spanloom.formats.store import State, Store, base_of, digest, document_of, meta_without_noted, values_of
 from spanloom.text import prepare
 
 _COLUMNS: Final = ("number", "time", "author", "layer", "document", "kind", "key", "what", "type", "spans", "text")
@@ -115,11 +116,12 @@ def what(event: Event) -> str:
         return f"removed {before['type']}"
     if before is None:
         sure = f" at {100 * after['score']:.0f} %" if event.kind == "accept" and "score" in after else ""
-        return "; ".join([f"marked {after['type']}{sure}", *_differences({}, after)])
-    return "; ".join(_differences(before, after)) or "probabilities"
+        return "; ".join([f"marked {after['type']}{sure}", *differences({}, after)])
+    return "; ".join(differences(before, after)) or "probabilities"
 
 
-def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what has changed in a mention, each as a name and the new value; probabilities are left out."""
     if before and before["type"] != after["type"]:
         yield f"type {before['type']} → {after['type']}"
     if before and before["spans"] != after["spans"]:
@@ -182,8 +184,8 @@ def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, 
     numbers, digests = store.numbers(), store.digests()
     known = set(numbers)
     seen: set[tuple[str, str | None]] = set()
-    added, changed = 0, list[str]()
-    layers: list[tuple[str, str, dict[str, object]]] = []
+    added, lost, changed = 0, 0, list[str]()
+    layers: list[tuple[str, str, dict[str, Any]]] = []
     texts: dict[str, str] = {}
     with store.writing():
         for count, given in enumerate(documents, 1):
@@ -193,9 +195,9 @@ def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, 
                 raise DataError(f"two documents have the id {clip(document.id)}; give each an id of its own")
             seen.add((document.id, annotator))
             record = to_record(document)
-            mentions = noted(record)
             if annotator is not None:
-                meta = {name: value for name, value in meta_without_noted(record).items() if name != "annotator"}
+                meta = meta_without_noted(record)
+                meta = {name: meta[name] for name in meta if name not in ("annotator", "annotation")}
                 document = document.copy(mentions=[], meta=meta)
             if document.id in known:
                 if digest(to_record(document)) != digests[document.id] and document.id not in changed:
@@ -205,14 +207,35 @@ def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, 
                 raise DataError(f"two texts have the id {clip(document.id)}; give each an id of its own")
             if document.id not in numbers:
                 numbers[document.id] = 0
-                store.add(prepare(document))
+                ready = prepare(document)
+                store.add(ready)
                 added += 1
+                if annotator is None:
+                    lost += _loses(to_record(ready))
             if annotator is not None:
-                layers.append((document.id, annotator, {f"m:#.{place}": one for place, one in enumerate(mentions)}))
+                layers.append((document.id, annotator, record))
     numbers = store.numbers()
-    for name, layer, values in layers:
-        store.append(numbers[name], layer, layer, "import", values)
+    for name, layer, record in layers:
+        own = {"mentions": record.get("mentions", []), "meta": record.get("meta", {})}
+        record = store.record(numbers[name]) | own
+        store.append(numbers[name], layer, layer, "import", values_of(record, "m:#."))
+        lost += _loses(record)
+    if lost:
+        message = (
+            f"the annotation of {plural(lost, 'document')} declares what a store does not keep, expected complete, "
+            "at-least, zones of whole sentences for all types, and not with types; an action leaves the rest out"
+        )
+        warnings.warn(message, DataWarning, stacklevel=2)
     return added, changed
+
+
+def _loses(record: Mapping[str, Any]) -> bool:
+    """Return whether an action leaves out a part of what a record declares of its annotation."""
+    declared = record.get("meta", {}).get("annotation", "unknown")
+    if declared in ("at-least", "unknown"):
+        return False
+    kept = document_of(dict(record), State(values_of(record, "m:"), version=1)).meta["annotation"]
+    return bool(kept != declared)
 
 
 # Agreement of annotators on mentions that may nest, overlap and have gaps: F1, and F1 corrected for chance.

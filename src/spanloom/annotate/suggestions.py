@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from spanloom.annotate.history import differences
 from spanloom.document import Document
 from spanloom.errors import SpanloomError
 from spanloom.formats import to_record
@@ -170,17 +171,37 @@ def _moved(mention: dict[str, Any], by: int) -> dict[str, Any]:
 
 
 def of_annotators(store: Store, number: int) -> list[dict[str, Any]]:
-    """Return the mentions of all annotators of a document: for each the share and names of those who have it or not."""
+    """Return the mentions of all annotators of a document.
+
+    Each has the share and names of those who marked it (``by``) or did not (``without``), the attributes and concepts
+    that most of them gave, and what they disagree on (``disputed``): a name, and the value that each one gave.
+    """
     layers = [layer for layer in store.layers(number) if layer != ADJUDICATED]
-    by_key: dict[tuple[str, str], list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+    by_key: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for layer in layers:
         for key, value in store.state(number, layer).values.items():
             if key[0] == "m":
-                by_key[value["type"], str(value["spans"])].append((layer, value))
+                by_key[value["type"], str(value["spans"])][layer] = value
     found = []
     for votes in by_key.values():
-        names = sorted({layer for layer, _ in votes})
-        kept = {name: part for name, part in votes[0][1].items() if name not in ("id", "score")}
-        without = [layer for layer in layers if layer not in names]
-        found.append({**kept, "score": len(names) / len(layers), "by": names, "without": without})
+        given = [str((value.get("attributes"), value.get("concepts"))) for value in votes.values()]
+        usual = [*votes.values()][given.index(Counter(given).most_common(1)[0][0])]
+        kept = {name: part for name, part in usual.items() if name not in ("id", "score")}
+        without = [layer for layer in layers if layer not in votes]
+        found.append(
+            {
+                **kept,
+                "score": len(votes) / len(layers),
+                "by": [*votes],
+                "without": without,
+                "disputed": _disputed(votes),
+            }
+        )
     return sorted(found, key=lambda one: (-one["score"], one["spans"]))
+
+
+def _disputed(votes: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, dict[str, str]]]:
+    facts = {layer: dict(one.partition(": ")[::2] for one in differences({}, value)) for layer, value in votes.items()}
+    names = sorted({name for own in facts.values() for name in own})
+    rows = [(name, {layer: own.get(name, "none") for layer, own in facts.items()}) for name in names]
+    return [(name, row) for name, row in rows if len({*row.values()}) > 1]

@@ -41,7 +41,7 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
 from spanloom.formats.base import Losses, Scanned, no_document, unwritable
-from spanloom.formats.json_text import are, loads, some
+from spanloom.formats.json_text import are, from_bytes, loads, some
 from spanloom.formats.layouts import text_of_passages
 from spanloom.formats.record import AS_TEXT, RECORD, scan_record, to_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames, features_of, names_beside
@@ -196,13 +196,11 @@ def _plain(value: Any, name: str, inside: bool = False) -> Any:
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, bytes):
-        try:
-            return value.decode("utf-8")
-        except UnicodeDecodeError:
-            if inside and name in _CHECKED:
-                message = f"{name} holds the bytes {clip(str(value))}, expected text in UTF-8; decode them, or null"
-                raise DataError(message) from None
-            return str(value) if inside else value  # no text: an error if a text is expected
+        found = from_bytes(value)
+        if inside and name in _CHECKED and not isinstance(found, str):
+            message = f"{name} holds the bytes {clip(str(value))}, expected text in UTF-8; decode them, or null"
+            raise DataError(message)
+        return found if inside or isinstance(found, str) else value  # no text: an error if a text is expected
     if isinstance(value, Mapping):
         return {str(key): _plain(item, name, inside=True) for key, item in value.items()}
     if isinstance(value, list | tuple):  # in a table items are of one kind, and most are offsets

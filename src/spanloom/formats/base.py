@@ -226,18 +226,22 @@ NOTES = "notes"
 
 
 def notes_of(meta: Mapping[str, Any]) -> dict[str, str]:
-    """Return the notes on mentions in ``meta["notes"]``, by `place_of` of the mention; none if it holds anything else.
+    """Return the notes on mentions in ``meta["notes"]``, by `place_of` of the mention; other entries are left out.
 
-    >>> notes_of({"notes": [{"type": "problem", "spans": [[0, 4], [9, 12]], "note": "unsure"}]})
+    >>> notes_of({"notes": [{"type": "problem", "spans": [[0, 4], [9, 12]], "note": "unsure"}, "seen twice"]})
     {'problem|0-4;9-12': 'unsure'}
-    >>> notes_of({"notes": "seen twice"})
-    {}
     """
     given = meta.get(NOTES)
+    pairs = ((noted_place(one), one) for one in (given if isinstance(given, list) else ()))
+    return {place: str(one["note"]) for place, one in pairs if place}
+
+
+def noted_place(entry: Any) -> str:
+    """Return `place_of` the mention that an entry of ``meta["notes"]`` is about; empty for any other entry."""
     try:
-        return {place_of(one["type"], one["spans"]): str(one["note"]) for one in given or ()}
+        return place_of(entry["type"], entry["spans"]) if "note" in entry else ""
     except (KeyError, TypeError, ValueError):
-        return {}
+        return ""
 
 
 def place_of(type: str, spans: Iterable[tuple[int, int]]) -> str:

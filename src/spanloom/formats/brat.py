@@ -13,7 +13,7 @@ the text, unless the mentions' texts show that the offsets count it; it is writt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -36,6 +36,7 @@ from spanloom.formats.base import (
     Scanned,
     count_mention,
     count_unwritten,
+    noted_place,
     notes_of,
     place_of,
     single,
@@ -151,9 +152,9 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     kept = document.meta.get("brat", {})
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
-    lines = render(document, kept.get("ann", ""), losses, path)
-    notes, places = notes_of(document.meta), {place_of(one.type, one.spans) for one in document.mentions}
-    held = ("brat", NOTES) if notes and places.issuperset(notes) else ("brat",)
+    lines = render(document, kept.get("ann", ""), losses)
+    noted, places = document.meta.get(NOTES), {place_of(one.type, one.spans) for one in document.mentions}
+    held = ("brat", NOTES) if isinstance(noted, list) and places.issuperset(map(noted_place, noted)) else ("brat",)
     count_unwritten(losses, document, "tokens", "sentences", "token columns", held=held, inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
@@ -200,6 +201,8 @@ EXPECTED = {
 _NOTES = ("Head", "Score")
 _ABOUT = ("concept", "head", "score", "attribute")  # kinds of lines about a mention
 GONE = "lines of removed mentions"
+SPACED = "types with white space (an underscore stands for each)"
+_SPACE = re.compile(r"[\s\0]")
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
 _UNHELD = {"concept": "concepts with white space or NUL", "attribute": "attributes that brat cannot hold"}
 
@@ -212,7 +215,7 @@ class StandoffLine(NamedTuple):
         number: counted from 1.
         id: ``"T3"``, ``"#1"``; empty for ``*`` and for unreadable lines.
         refers: identifiers of the lines that it is about.
-        kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"odd"`` for one that may be misspelt,
+        kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"note"``, ``"odd"`` for one that may be misspelt,
             ``"other"``, or ``"unknown"`` if unreadable.
         value: a `Mention`, a concept, a `Span`, a number, name and text of an attribute, or what may be misspelt, after
             the kind.
@@ -292,7 +295,9 @@ def _fields(content: str) -> tuple[Any, ...] | str:
 
 
 def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
-    """Parse the head or the score in a note; ``None`` if it is invalid."""
+    """Parse the head, the score or the annotator's words in a note; ``None`` if it is invalid."""
+    if kind == "AnnotatorNotes":
+        return "note", text
     if kind == "Head":
         found = _HEAD.fullmatch(text)
         return None if found is None else ("head", Span(int(found[1]), int(found[2])))
@@ -391,7 +396,7 @@ def read_as(mention: Mention, surface: str | None, text: str) -> Mention | None:
     return trimmed(mention.replace(spans=ordered), text)
 
 
-def render(document: Document, previous: str, losses: Losses, path: Path | None = None) -> str:
+def render(document: Document, previous: str, losses: Losses) -> str:
     r"""Return the ``.ann`` file of a document.
 
     Args:
@@ -399,28 +404,23 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         previous: the ``.ann`` file as it was read, empty if there was none. A line stays as it is, byte for byte,
             as long as it is true; lines of removed mentions are removed, with all lines about them.
         losses: counts removed lines, and data that brat cannot represent.
-        path: for messages.
-
-    Raises:
-        DataError: a mention's type is empty or holds white space.
 
     >>> document = Document("mild pain", mentions=[Mention("problem", [(5, 9)], concepts=["SPL:1"])])
     >>> render(document, "", Losses())
     'T1\tproblem 5 9\tpain\nN1\tReference T1 SPL:1\tSPL:1\n'
     """
     lines = parse(previous)
-    by_id = _identified(document, lines, losses, path)
+    by_id = _identified(document, lines, losses)
     gone = _gone(lines, by_id)
     about: dict[str, list[StandoffLine]] = {}
     for line in lines:
         if line.kind == "attribute":
             about.setdefault(line.refers[0], []).append(line)
     read = {name: _attributes(own) for name, own in about.items()}
-    notes = notes_of(document.meta)
+    given, kept = notes_of(document.meta), _notes(lines)
+    notes = {name: given.get(place_of(mention.type, mention.spans)) for name, mention in by_id.items()}
     statements = dict(
-        one
-        for name, mention in by_id.items()
-        for one in _statements(name, mention, document.text, notes.get(place_of(mention.type, mention.spans)))
+        one for name, mention in by_id.items() for one in _statements(name, mention, document.text, notes[name])
     )
     new = dict(statements)
     written: list[str] = []
@@ -435,10 +435,14 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
             true = None if mention is None else read_as(value, line.surface, document.text)
             if mention is not None and (true is None or true.key != mention.key):
                 raw = _mention_line(name, mention, document.text) + _line_end(raw)
+                losses.add(SPACED, _SPACE.search(mention.type) is not None)
             value = None
         elif line.kind == "attribute" and isinstance(value, tuple):
             value = str(value[0]), read[name][str(value[0])]
-        if mention is None or line.kind not in _ABOUT or (name, line.kind, value) in statements:
+        note = notes.get(name) if line.kind == "note" else None
+        if note is not None and note.split() == kept[name].split():
+            value = note
+        if mention is None or (line.kind not in _ABOUT and note is None) or (name, line.kind, value) in statements:
             written.append(raw)
             new.pop((name, line.kind, value), None)
     for mention in by_id.values():
@@ -446,7 +450,8 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
     end = _line_end(lines[0].raw) or "\n" if lines else "\n"
     numbers = _numbers(lines, by_id)
-    for (_, kind, _), (letter, content) in new.items():
+    for (name, kind, _), (letter, content) in new.items():
+        losses.add(SPACED, kind == "mention" and _SPACE.search(by_id[name].type) is not None)
         if content is None:
             losses.add(_UNHELD[kind])
             continue
@@ -482,20 +487,36 @@ def _statements(
     for one, value in mention.attributes.items():
         line = f"{one} {name}{'' if texts.get(one) == 'true' else f' {texts.get(one)}'}"
         yield (name, "attribute", (one, value)), ("A", line if one in texts else None)
-    if note is not None:
+    if note:
         yield (name, "note", note), ("#", f"AnnotatorNotes {name}\t{' '.join(note.split())}")
 
 
-def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
+def kept_notes(meta: Mapping[str, Any]) -> dict[str, str]:
+    """Return the notes of annotators in the ``.ann`` file that a document was read from, by what they are about.
+
+    >>> kept_notes({"brat": {"ann": "T1\\tproblem 0 4\\tpain\\n#1\\tAnnotatorNotes T1\\tunsure\\n"}})
+    {'T1': 'unsure'}
+    """
+    kept = meta.get("brat")
+    ann = kept.get("ann") if isinstance(kept, dict) else None
+    return _notes(parse(ann)) if isinstance(ann, str) and "AnnotatorNotes" in ann else {}
+
+
+def _notes(lines: Iterable[StandoffLine]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lines:
+        if line.kind == "note":
+            found[line.refers[0]] = f"{found.get(line.refers[0], '')}\n{line.value}".strip()
+    return found
+
+
+def _identified(document: Document, lines: list[StandoffLine], losses: Losses) -> dict[str, Mention]:
     """Return each mention under its identifier in the file, in the document's order."""
     free = _numbers(lines, (mention.id or "" for mention in document.mentions))["T"]
     by_id: dict[str, Mention] = {}
     old = {line.id for line in lines if line.kind == "mention"}
     other = {line.id for line in lines} - old
     for mention in document.mentions:
-        if not mention.type or re.search(r"[\s\0]", mention.type):
-            why = f": brat cannot hold the type {clip(mention.type)} (white space or NUL); rename it"
-            raise unwritable(document, why, path)
         name = mention.id
         usable = name is not None and name not in by_id and (name in old or _BRAT_ID.fullmatch(name) is not None)
         if name is None or not usable or name in other:
@@ -524,7 +545,7 @@ def _mention_line(name: str, mention: Mention, text: str) -> str:
     parts = [part for span in mention.spans for part in _parts(span, text)]
     surface = " ".join(text[start:end] for start, end in parts)
     spans = ";".join(f"{start} {end}" for start, end in parts)
-    return f"{name}\t{mention.type} {spans}\t{flat(surface)}"
+    return f"{name}\t{_SPACE.sub('_', mention.type)} {spans}\t{flat(surface)}"
 
 
 def _parts(span: Span, text: str) -> Iterator[Span]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -135,6 +136,18 @@ def field_of(value: object, name: str, kind: type, where: str) -> Any:
 
 
 # Kinds of JSON values: lists of values of some types, and pairs of offsets.
+
+
+def from_bytes(value: bytes) -> str | dict[str, str]:
+    """Return bytes of UTF-8 as text, and others, such as those of an image, as base64.
+
+    >>> from_bytes(b"pain"), from_bytes(b"\\xff\\x00")
+    ('pain', {'base64': '/wA='})
+    """
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": b64encode(value).decode("ascii")}
 
 
 def are(value: object, *types: type) -> TypeGuard[list[Any]]:

@@ -176,11 +176,12 @@ def understand(task: object, names: Mapping[str, str] = MappingProxyType({}), ht
     ids = (data.get(own["id"]),) if "id" in own else (data.get("id"), task.get("id"))  # type: ignore[attr-defined]
     known = (str(name) for name in ids if isinstance(name, str | int) and not isinstance(name, bool))
     found = Understood(Document(shown.text, id=next(known, "")), shown, name)
+    preferred = _KINDS[: None if slot is None else _KINDS.index(slot.kind)]
+    if numbered := [kind for kind in preferred if some(task.get(kind), int)]:  # type: ignore[attr-defined]
+        kinds = " and ".join(numbered)
+        message = f"the file has the numbers of {kinds} and no regions; export them whole ('only_id': false)"
+        found.problems.append(altered("annotation not read", message))
     if slot is None:
-        if numbered := [kind for kind in _KINDS if some(task.get(kind), int)]:  # type: ignore[attr-defined]
-            kinds = " and ".join(numbered)
-            message = f"the file has the numbers of {kinds} and no regions; export them whole ('only_id': false)"
-            found.problems.append(altered("annotation not read", message))
         drafts = task.get("drafts")  # type: ignore[attr-defined]
         if isinstance(drafts, list) and any(isinstance(one, dict) and one.get("result") for one in drafts):
             message = "the task has drafts and no annotation; drafts are not read: submit them in Label Studio"
@@ -253,8 +254,11 @@ def chosen(task: dict[str, Any]) -> Slot | None:
     slots: list[Slot] = []
     for kind in _KINDS:
         values = task.get(kind) or []
-        if not are(values, dict, int):
-            raise DataError(f"{kind} is no list of objects; export the tasks as JSON")
+        if not are(values, dict) and not are(values, int):  # the latter are identifiers, as of the option 'only_id'
+            entries = values if isinstance(values, list) else []
+            wrong = ((f"{kind}[{i}]", one, "an object") for i, one in enumerate(entries) if type(one) is not dict)
+            name, found, expected = next(wrong, (kind, values, "a list of objects"))
+            raise DataError(f"{name} is {clip(str(found))}, expected {expected}; export the tasks as JSON")
         done = [(i, value) for i, value in enumerate(values) if type(value) is dict and not value.get("was_cancelled")]
         if done:
             index, value = next(((i, value) for i, value in done if value.get("ground_truth")), done[0])

@@ -37,7 +37,7 @@ from spanloom.formats.base import Beside, Notices, Scanned, accepted, altered, w
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
-from spanloom.formats.json_text import are, is_offset, not_as_expected, some, to_json
+from spanloom.formats.json_text import are, from_bytes, is_offset, not_as_expected, some, to_json
 from spanloom.formats.layouts import PRESUMED
 from spanloom.formats.looks import FHIR, shows_annotation
 from spanloom.formats.pipelines import sentences_of, with_sentences
@@ -436,15 +436,14 @@ def _is_chat(value: object) -> bool:
 def _meta(
     record: dict[str, Any], meta: dict[str, Any], unread: dict[str, Any], problems: list[Problem]
 ) -> dict[str, Any]:
-    others = {
-        name: str(value) if isinstance(value, bytes) else value for name, value in record.items() if name not in RECORD
-    }
+    others = {name: value for name, value in record.items() if name not in RECORD}
     if unread:
         others["unread"] = unread
     for name in others.keys() & meta.keys():
         message = f"the field {clip(name)} is both beside meta and in it; unknown fields are kept in meta: rename one"
         problems.append(Problem("error", "wrong field", message))
-    return meta | others
+    found = (meta | others).items()
+    return {name: from_bytes(value) if isinstance(value, bytes) else value for name, value in found}
 
 
 def _is_pair(value: object) -> bool:

@@ -107,15 +107,19 @@ def _listed(writes: bool) -> list[Format]:
 
 def _known(path: Path, columns: Columns) -> Format:
     """Return the format of an existing file; a format known by the suffix alone reports wrong content itself."""
-    found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
     named = isinstance(columns, Mapping) or any("=" in name for name in columns or ())
+    kinds = [kind for kind in FORMATS.values() if kind.named(path)]
+    if not path.is_file() and len(kinds) != 1 and (kinds or named or not columns):
+        message = "is a pipe, which can be read only once, and its name does not determine the format; name it"
+        raise UsageError(f"{path} {message} (--input-format), or redirect it to standard input (- < {path})")
+    found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
     if found in (None, TEXT) and columns and not named:
         return COLUMNS
     if found is None and named:
         found = next((kind for kind in (CSV, TSV, JSON) if kind.named(path)), None)  # what the content does not show
     if found is None and (hint := advice(path)) is not None:
         raise UsageError(f"{path} is not read: {hint}")
-    if found is None and not JSON.named(path) and not any(kind.named(path) for kind in FORMATS.values()):
+    if found is None and not kinds:
         with opened(path) as file:  # the name does not determine the format; the content may
             head = file.read(HEAD).removeprefix(BOM)
         text = head.decode("utf-8", "replace")

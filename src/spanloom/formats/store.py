@@ -24,15 +24,25 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from spanloom.document import Document
+from spanloom.document.annotation import claims_of, zones_of
 from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, UsageError, clip, meant, one_line
-from spanloom.formats.base import NOTES, Scanned, notes_of, place_of
+from spanloom.formats.base import NOTES, Scanned, noted_place, notes_of, place_of
+from spanloom.formats.brat import kept_notes
 from spanloom.formats.record import from_record, to_record
 
 ADJUDICATED: Final = "adjudicated"
 """The layer that decides between the annotators; where it has a document, the others are not read."""
 _APPLICATION: Final = 0x53504C4D  # in the file's head: "SPLM"
 _BUSY: Final = 10_000  # milliseconds for which another process may write
+_UNSAVED: Final = "and repeat the last step: it was not saved, all others are"
+_ADVICE: Final = {
+    sqlite3.SQLITE_FULL: f"free some space, {_UNSAVED}",
+    sqlite3.SQLITE_BUSY: "close the program that writes to it",
+    sqlite3.SQLITE_CANTOPEN: "check that its folder exists, and that you may write to it",
+    sqlite3.SQLITE_READONLY: "make the file and its folder writable",
+    sqlite3.SQLITE_IOERR: f"check the disk, and the largest size of files (ulimit -f), {_UNSAVED}",
+}  # by the error of SQLite; after all others the file is damaged
 
 # Version n of a store is what the first n make; a new version is a new entry, and no entry ever changes.
 _MIGRATIONS: Final = (
@@ -170,12 +180,8 @@ class Store:
         try:
             yield
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose message may be damaged, too
-            full = "full" in str(error)
-            advice = (
-                "free some space, and repeat the last step: it was not saved, all others are" if full
-                else "close the program that writes to it" if "locked" in str(error)
-                else "restore a copy"
-            )  # fmt: skip
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the details of an extended code
+            advice = _ADVICE.get(code, "restore a copy")
             raise DataError(f"the store cannot be used: {one_line(str(error))}; {advice}", path=self.path) from error
 
     def _rows(self, query: str, *given: object) -> list[Any]:
@@ -350,23 +356,60 @@ def digest(record: Mapping[str, Any]) -> str:
 
 
 def base_of(record: Mapping[str, Any], layer: str) -> dict[str, Any]:
-    """Return the values before the first action: the mentions that were imported; none for adjudication."""
-    return {} if layer == ADJUDICATED else {f"m:b{number}": one for number, one in enumerate(noted(record))}
+    """Return the values before the first action: what was imported; none for adjudication."""
+    return {} if layer == ADJUDICATED else values_of(record, "m:b")
 
 
-def noted(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the mentions of a record with the notes on them that its ``meta`` holds."""
-    notes = notes_of(record.get("meta", {}))
-    places = ((one, place_of(one["type"], one["spans"])) for one in record.get("mentions", ()))
-    return [{**one, "note": notes[place]} if place in notes else one for one, place in places]
+def values_of(record: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the values that a record stands for: mentions with notes, and what `_annotation` writes.
+
+    Args:
+        record: of a prepared document.
+        prefix: of the keys of mentions, before their number.
+
+    >>> annotation = {"default": "at-least", "zones": [{"start": 0, "end": 8, "annotation": "complete"}]}
+    >>> record = {"text": "No pain. Well.", "tokens": [[0, 2], [3, 8], [9, 14]], "sentences": [[0, 2], [2, 3]]}
+    >>> values_of({**record, "meta": {"annotation": annotation}}, "m:b")
+    {'s:0-8': 'finished'}
+    """
+    notes, kept = notes_of(record.get("meta", {})), kept_notes(record.get("meta", {}))
+    found: dict[str, Any] = {}
+    for number, one in enumerate(record.get("mentions", ())):
+        note = notes.get(place_of(one["type"], one["spans"]), kept.get(one.get("id"), ""))
+        found[f"{prefix}{number}"] = {**one, "note": note} if note else one
+    given = record.get("meta", {}).get("annotation")
+    if given == "complete":
+        return found | {"d": "finished"}
+    if not isinstance(given, Mapping):
+        return found
+    document = Document(record["text"], record.get("id", ""), meta={"annotation": given})
+    try:
+        zones, claims = zones_of(document), claims_of(document, None)
+    except DataError:  # in the form of another tool; `import_documents` warns of it
+        return found
+    tokens = record.get("tokens", ())
+    for first, end in record.get("sentences", ()):
+        start, stop = tokens[first][0], tokens[end - 1][1]
+        touching = [zone for zone in zones if zone.start < stop and start < zone.end]
+        whole = [zone for zone in touching if zone.types is None and zone.start <= start and stop <= zone.end]
+        after = touching[touching.index(whole[-1]) :]
+        if all(zone.status == "complete" for zone in after):
+            found[f"s:{start}-{stop}"] = "finished"
+    for claim in claims:
+        if claim.kind == "not":
+            for [one] in claim.readings:
+                if one.type:  # else of any type
+                    spans = [list(span) for span in one.spans]
+                    found[rejection(one.type, spans)] = {"type": one.type, "spans": spans}
+    return found
 
 
 def meta_without_noted(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ``meta`` of a record without the notes that `noted` gives; notes on other places stay."""
+    """Return the ``meta`` of a record without the notes that `values_of` gives; all other entries stay."""
     meta = dict(record.get("meta", {}))
     if notes_of(meta):
         held = {place_of(one["type"], one["spans"]) for one in record.get("mentions", ())}
-        meta[NOTES] = [one for one in meta[NOTES] if place_of(one["type"], one["spans"]) not in held]
+        meta[NOTES] = [one for one in meta[NOTES] if noted_place(one) not in held]
         if not meta[NOTES]:
             del meta[NOTES]
     return meta
@@ -392,12 +435,12 @@ def document_of(record: dict[str, Any], state: State, layer: str = "") -> Docume
     >>> document_of({"text": "No pain."}, state).meta["annotation"]
     {'default': 'at-least', 'not': [{'spans': [[0, 2]], 'types': ['test']}]}
     """
-    mentions, notes = [], []
+    mentions, notes, kept = [], [], kept_notes(record.get("meta", {}))
     for key, value in state.values.items():
         if key.startswith("m:"):
             mentions.append({name: part for name, part in value.items() if name != "note"})
-            if value.get("note"):
-                notes.append({"type": value["type"], "spans": value["spans"], "note": value["note"]})
+            if value.get("note") or value.get("id") in kept:  # whose line an empty note removes
+                notes.append({"type": value["type"], "spans": value["spans"], "note": value.get("note", "")})
     mentions.sort(key=lambda one: (one["spans"][0][0], -one["spans"][-1][1], one["type"], one["spans"]))
     meta = meta_without_noted(record)
     if state.version:
@@ -405,7 +448,8 @@ def document_of(record: dict[str, Any], state: State, layer: str = "") -> Docume
     elif not mentions:
         meta.setdefault("annotation", "unknown")
     if notes:
-        meta[NOTES] = [*notes, *(meta[NOTES] if notes_of(meta) else ())]
+        others = meta.get(NOTES, [])
+        meta[NOTES] = notes + (others if isinstance(others, list) else [others])
     if layer and state.version:
         meta["annotator"] = layer
     return from_record({**record, "mentions": mentions, "meta": meta})

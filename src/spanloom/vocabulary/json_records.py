@@ -37,8 +37,10 @@ def scan_json(
 ) -> Iterator[Record]:
     """The concepts of JSON or JSON Lines; several objects of one concept are joined.
 
+    An object without a field of a name is a concept without a name, which is left out and counted, as of all formats.
+
     Raises:
-        DataError: the file cannot be read, is no JSON, or an object has no field of an identifier or of a name.
+        DataError: the file cannot be read, is no JSON, an object has no field of an identifier, or none one of a name.
         UsageError: a field that is named and in no object, or a language or a source that none has.
     """
     given = given_columns(columns)
@@ -46,12 +48,17 @@ def scan_json(
     known: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}  # by the fields of an object
     missing = {name for names in given.values() for name in names}
     unread: set[str] = set()
+    nameless: DataError | None = None
+    named = False
     for line, place, fields in _of_patterns(json_objects(path, given), notes):
         header = tuple(fields)
         missing -= fields.keys()
         if header not in known:
             there = {ours: [name for name in names if name in fields] for ours, names in given.items()}
-            known[header] = assigned(header, {ours: names for ours, names in there.items() if names})
+            here = {ours: names for ours, names in there.items() if names}
+            # without a name other fields are those that they would be beside one
+            found = assigned(header, here) or assigned((*header, "name"), here)
+            known[header] = {ours: names for ours, names in found.items() if set(names) <= fields.keys()}
             used = {name for names in known[header].values() for name in names}
             for name in sorted(fields.keys() - used - unread):
                 unread.add(name)
@@ -59,10 +66,16 @@ def scan_json(
         found = known[header]
         if not {"id", "name"} <= found.keys():
             message = f"{place}found the fields {', '.join(header)[:80] or 'of an empty object'}, {_EXPECTED}"
-            raise DataError(message, path=path, line=line)
+            error = DataError(message, path=path, line=line)
+            if "id" not in found:
+                raise error
+            nameless = nameless or error
+        named |= "name" in found
         row = {ours: [text for name in names for text in _texts(fields[name], notes)] for ours, names in found.items()}
-        row["synonyms"] = [*row["name"][1:], *row.get("synonyms", ())]
+        row["synonyms"] = [*row.get("name", ())[1:], *row.get("synonyms", ())]
         gathering.add(row, line, place)
+    if nameless is not None and not named:
+        raise nameless
     if missing:
         raise UsageError(f"{path}: found no object with the field {sorted(missing)[0]!r}; the fields that are named")
     yield from gathered_records(gathering.finish().items(), notes)

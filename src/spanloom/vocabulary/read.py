@@ -142,6 +142,8 @@ def _read(
     sources: Collection[str] | None,
 ) -> Vocabulary:  # fmt: skip
     warn_of_leftovers(path)
+    if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+        raise DataError("found a pipe, which can be read only once; write it to a file", path=path)
     name = _format_of(Path(path), columns) if format is None else format
     chosen = {"columns": columns, "languages": languages, "sources": sources}
     options = {option: value for option, value in chosen.items() if value is not None}

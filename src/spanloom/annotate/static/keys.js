@@ -42,7 +42,15 @@ const KEYS = [
 ];
 
 const OWN = "spanloom-annotate-keys"; // what this browser keeps: for each key of the list above the annotator's own
-const own = new Map(Object.entries(JSON.parse(localStorage.getItem(OWN) ?? "{}")));
+const own = new Map();
+export let brokenKeys = false; // whether what it keeps is none
+try {
+  const kept = Object.entries(JSON.parse(localStorage.getItem(OWN) ?? "{}"));
+  brokenKeys = !kept.every(([key, other]) => KEYS.some(([name]) => name === key) && /^[^\s1-9]$/u.test(other));
+  if (!brokenKeys) for (const [key, other] of kept) own.set(key, other);
+} catch {
+  brokenKeys = true;
+}
 let byKey = new Map();
 export const keyOf = (key) => own.get(key) ?? key;
 
@@ -120,11 +128,9 @@ function moveSentence(by) {
 }
 
 function onKey(event) {
-  const typing = event.target.closest("input, textarea, select");
-  if (typing) {
-    if (event.key === "Escape") $("text").focus();
-    return;
-  }
+  const field = event.target.closest("input, textarea, select");
+  if (field && event.key === "Escape") return $("text").focus();
+  if (field && !(field.type === "checkbox" || (field.type === "range" && !event.key.startsWith("Arrow")))) return;
   if (event.target.closest("dialog") || (event.target.closest("button") && (event.key === "Enter" || event.key === " "))) return;
   const run = commandOf(event);
   if (!run) return;

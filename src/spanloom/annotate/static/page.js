@@ -3,7 +3,7 @@
 import { $, element, explanation, named, percent, say, shorten, shownValue, table, visible } from "./parts.js";
 import { KINDS, annotateBlock, chosen, layOut, look, redraw, slice, state, surface } from "./drawing.js";
 import { ask, collect, kindOf, sentenceAt, snapped, spansKey, tokenAt } from "./model.js";
-import { atRest, choose, keyOf, listen, moveTo, show } from "./keys.js";
+import { atRest, brokenKeys, choose, keyOf, listen, moveTo, show } from "./keys.js";
 import { history } from "./history.js";
 
 const ROUNDS = 12; // of learning that are shown
@@ -11,6 +11,7 @@ const LOOK = 3000; // milliseconds between two looks at what is learned
 const SEARCH_PAUSE = 200; // milliseconds after the last key
 const AGAIN = 300; // milliseconds after the last action, then the model suggests again
 const LONGEST_SEARCH = 200; // characters
+const AT_ONCE = 5000; // suggestions that are accepted or rejected in one step
 const DISAGREEMENTS = 200; // that are listed
 let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
 let saving = 0; // the timer that saves the position
@@ -174,7 +175,10 @@ function resize(side, by) {
   return mention && change(mention.key, ({ spans }) => {
     const here = spans.findIndex(([start, end]) => start < high && low < end);
     const part = here < 0 ? (side ? spans.length - 1 : 0) : here;
-    const token = state.tokens[tokenAt(side ? spans[part][1] - 1 : spans[part][0]) + by];
+    const [place, outwards] = [spans[part][side], side ? by > 0 : by < 0];
+    const at = tokenAt(side ? place - 1 : place);
+    const within = outwards && state.tokens[at][0] < place && place < state.tokens[at][1]; // then to the end of its word
+    const token = state.tokens[within ? at : at + by];
     return token ? moved_end(spans, part, side, side ? token[1] : token[0]) : null;
   });
 }
@@ -256,7 +260,7 @@ async function suggestions(part, name) {
 }
 
 const comparing = () => layer() === state.store.adjudicated;
-const plainValue = ({ by, without, ...value }) => value;
+const plainValue = ({ by, without, disputed, ...value }) => value;
 
 function suggestion() {
   const mention = chosen();
@@ -290,15 +294,23 @@ function accept(type) {
   }).then((changes) => changes && nextSuggestion());
 }
 
-function decideAll(kind) {
+async function decideAll(kind) {
   const keyed = ({ type, spans }, i) => (kind === "accept" ? `m:#${i}` : `r:${spansKey(type, spans)}`);
-  return act(kind, async () => {
+  let left = null;
+  let [count, steps] = [0, 0];
+  const next = async () => {
     await Promise.all(comparing() ? [suggest(0)] : state.parts.map((_, part) => suggest(part)));
-    const all = state.mentions.filter(({ suggested }) => suggested);
-    if (all.length) return Object.fromEntries(all.map((one, i) => [keyed(one, i), plainValue(one.value)]));
-    say("no suggestion is left from this probability on");
-    return null;
-  }).then((changes) => changes && say(`${Object.keys(changes).length} ${kind}ed; ${keyOf("u")} takes all of them back`));
+    left ??= state.mentions.filter(({ suggested }) => suggested);
+    if (!left.length) return void say("no suggestion is left from this probability on");
+    return Object.fromEntries(left.splice(0, AT_ONCE).map((one, i) => [keyed(one, i), plainValue(one.value)]));
+  };
+  do {
+    const changes = await act(kind, next);
+    if (!changes) return;
+    count += Object.keys(changes).length;
+    steps++;
+  } while (left.length);
+  say(`${count} ${kind}ed; ${keyOf("u")} takes ${steps > 1 ? `them back in ${steps} steps` : "all of them back"}`);
 }
 
 function reject() {
@@ -435,11 +447,13 @@ function types() {
   $("only").value = kept;
 }
 
-// A click on a type: before the cursor has been placed, it chooses the type of the next mark.
+// A type that is clicked or typed: before the cursor has been placed, it becomes the type of the next mark.
 function useType(name) {
   if (state.placed || state.selection || state.chosen) return markWith(name);
   state.active = name;
-  say(`${name} is the type of what you mark next`);
+  kindOf(name);
+  types();
+  say(`nothing is selected; ${name} is the type of what you mark next`);
   return describe();
 }
 
@@ -452,6 +466,7 @@ function describe() {
   const rows = [["Type", mention.type], ["Characters", mention.spans.map((span) => span.join("–")).join(", ")]];
   if (mention.score !== undefined) rows.push([mention.suggested ? "Probability" : "Accepted at", percent(mention.score)]);
   if (mention.by) rows.push(["Marked by", mention.by.join(", ")], ["Not by", mention.without.join(", ") || "–"]);
+  for (const [about, values] of mention.disputed ?? []) rows.push([about, Object.entries(values).map((one) => one.join(": ")).join("; ")]);
   const fields = mention.suggested ? [] : [...attributesOf(mention), ...conceptsOf(mention), ...noteOf(mention)];
   const made = element("div", {}, element("h2", {}, element("bdi", {}, surface(mention))), named(rows), ...fields);
   if (field?.dataset.key === mention.key) renew($("detail"), made, field);
@@ -607,15 +622,19 @@ async function open(number, start = 0) {
 
 // What annotators of the document disagree on and is not decided, side by side.
 function disagreements() {
-  const all = state.mentions.filter(({ without }) => without?.length);
+  const all = state.mentions.filter(({ suggested, by }) => suggested && by);
   const names = all.length ? [...all[0].by, ...all[0].without].sort() : [];
-  const rows = all.slice(0, DISAGREEMENTS).map((one) => {
-    const button = element("button", { type: "button" }, element("bdi", {}, visible(`${surface(one)}: ${one.type}`)));
+  const row = (one, about, cells) => {
+    const button = element("button", { type: "button" }, element("bdi", {}, visible(`${surface(one)}: ${one.type}${about && `, ${about}`}`)));
     button.addEventListener("click", () => later(() => choose(one.key) ?? show(one.start)));
-    return [button, ...names.map((name) => (one.by.includes(name) ? "✓" : "–"))];
-  });
-  const rest = all.length - rows.length;
-  $("disagreements").replaceChildren(table(rows, ["not decided", ...names]), ...(rest > 0 ? [`and ${rest} more`] : []));
+    return [button, ...cells.map((text) => shorten(visible(text), 80))];
+  };
+  const rows = all.flatMap((one) => [
+    ...(one.without.length ? [row(one, "", names.map((name) => (one.by.includes(name) ? "✓" : "–")))] : []),
+    ...one.disputed.map(([about, values]) => row(one, about, names.map((name) => values[name] ?? ""))),
+  ]);
+  const rest = rows.length - DISAGREEMENTS;
+  $("disagreements").replaceChildren(table(rows.slice(0, DISAGREEMENTS), ["not decided", ...names]), ...(rest > 0 ? [`and ${rest} more`] : []));
 }
 
 async function compare() {
@@ -675,6 +694,7 @@ async function begin() {
     if (!next) return say("", "the store has no documents; import some: spanloom annotate DATA --output STORE");
     if (position && documents.some(({ number }) => number === position[0])) await open(...position);
     else await open(next.number);
+    if (brokenKeys) say("", "the keys of your own that this browser keeps cannot be read, those of the list apply; choose yours again");
     document.body.dataset.ready = "yes";
   } catch (error) {
     say("", error.message);
@@ -712,6 +732,6 @@ $("typing").addEventListener("submit", (event) => {
   const name = $("type").value.trim();
   $("type").value = "";
   $("text").focus({ preventScroll: true });
-  if (name) later(() => markWith(name));
+  if (name) later(() => useType(name));
 });
 begin();
