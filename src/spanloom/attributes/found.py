@@ -220,9 +220,10 @@ class Found:
 
     @cached_property
     def _genitives(self) -> Int64:
-        """Prepositions whose complement is not what a negation denies: that of no light noun, such as *signs of*."""
-        places = self._any_of("genitives")
-        return places[~self._is("light_nouns")[places - 1]]
+        """Prepositions whose complement is not what a negation denies: a place's, or that of no light noun: *signs of*."""
+        places = self._any_of("genitives", "locatives", "purposes")
+        light = self._is("light_nouns")[places - 1] | self._is("coordinators")[places - 1]
+        return places[~light | self._is("locatives")[places]]
 
     @cached_property
     def _is_comma(self) -> Flags:

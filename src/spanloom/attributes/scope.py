@@ -39,6 +39,7 @@ REACH: Final = 25
 NEAR: Final = 6
 _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE = range(5)  # of `KINDS`
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
+_CLOSE: Final = 3  # tokens from a preposition to its complement
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 
 
@@ -205,7 +206,10 @@ class Scopes(Found):
         same = (begin >= at) & (parts.end > parts.first)
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
         there, some = np.isin(at, end), np.flatnonzero(same)  # only these are looked at further
-        there &= parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)]
+        inner = np.minimum(np.searchsorted(end, at), len(end) - 1)
+        there &= parts.first < first[inner]
+        if near:  # "A-negative cells" are cells
+            there &= (end[inner] - first[inner] <= 2) | self._is_word(CLOSE_BRACKET)[at - 1]
         low, high, start = at[some], begin[some], parts.first[some]
         verbs = self._any_of("verbs")
         # "has" in "has not been excluded" or "has probably been excluded" begins no clause
@@ -234,6 +238,12 @@ class Scopes(Found):
             listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
             clause = np.maximum(_last(commas, start) + 1, opening)
             listed &= ~_between(verbs, clause, np.maximum(comma, low))
+            # "a fracture of A was not seen"
+            # "A in B (not shown)"
+            bracket = _last(self.where(OPEN_BRACKET), high)
+            clear &= (bracket <= low) | (_last(self.where(CLOSE_BRACKET), high) > bracket)
+            of = _last(np.setdiff1d(self._genitives, self._any_of("purposes")), start)
+            clear &= (of <= clause) | (start - of > _CLOSE) | _between(self._any_of("verbs", "predicates", "relatives"), of, start)
             # so is "A, B: absent"
             listed |= apposed
             answer = self._is_word(_ANSWERED)[high]
@@ -342,11 +352,12 @@ class Scopes(Found):
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "no radiation of A", but not "no signs of A"
         of = _last(self._genitives, at)
-        ended |= (of > begin) & ~_between(self.separators, of, at) & ~_between(verbs, of, at)
+        complement = (of > begin) & ~_between(self.separators, of, at) & ~_between(verbs, of, at)
+        complement &= negation | self._is("locatives")[of]
         # "effect of a diet without A on B"
         modifier = self._is("modifiers")[first]
         related = modifier & (_last(self._relations(-1), first) >= opening)
-        found: Flags = related & _between(self._any_of("targets"), begin, at)
+        found: Flags = complement | related & _between(self._any_of("targets"), begin, at)
         found |= modifier & (first != opening) & _between(verbs, begin, at)
         return found | negation & (_between(verbs, joint, at) | ended)
 
