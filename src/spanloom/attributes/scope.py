@@ -152,7 +152,8 @@ class Scopes(Found):
             short &= capital(self._tokens.codes, self._tokens.ends[high] - 1)
             inner = ~_between(stops, low, high - short)
             # "grew, but not A and B", "absence of A and B"
-            listed = np.flatnonzero(self._is("coordinators")[high - 1] & self._closed[stop] & ~inner)
+            closed = self._closed[stop] | self._is_word(OPEN_BRACKET)[stop]
+            listed = np.flatnonzero(self._is("coordinators")[high - 1] & closed & ~inner)
             if len(listed):
                 others = np.setdiff1d(stops, coordinators)
                 opened = self._is_end(pair)[cue[listed] - 1] | self._is("near_ends", "actions")[low[listed] - 1]
