@@ -132,7 +132,8 @@ class Found:
         comma = np.isin(at - 1, self.where(_OPENING - COLONS))
         several = np.append(at[comma], self.where(_PLUS))
         signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
-        found: Int64 = at[signs & ~np.isin(at + 1, self.where(_NUMBERS))]
+        genotype = np.isin(at - 1, self.where(_SLASH)) | np.isin(at + 1, self.where(_SLASH))
+        found: Int64 = at[signs & ~genotype & ~np.isin(at + 1, self.where(_NUMBERS))]
         return found
 
     @cached_property

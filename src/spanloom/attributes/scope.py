@@ -240,6 +240,11 @@ class Scopes(Found):
             clause = np.maximum(_last(commas, start) + 1, opening)
             listed &= ~_between(verbs, clause, np.maximum(comma, low))
             # "a fracture of A was not seen"
+            # "a protein that is not present"; "events that cause A were not seen", but not "he states that A was absent"
+            relative = self._any_of("relatives")
+            clear &= ~_between(relative, low, high)
+            relative = relative[self._is("verbs", "predicates", "actions")[relative + 1]]
+            clear &= (_last(relative, start) < clause) | _between(commas, start, high)
             # "A in B (not shown)"
             bracket = _last(self.where(OPEN_BRACKET), high)
             clear &= (bracket <= low) | (_last(self.where(CLOSE_BRACKET), high) > bracket)
@@ -298,6 +303,7 @@ class Scopes(Found):
             verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
             verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
             does = (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
+            does &= ~self._is_comma[verb - 1]  # "but neither A nor B, improved"
             for stops in joining, self._any_of("verbs"), self.ends(pair):
                 does &= ~_between(stops, end, verb)
             # "neither A nor B was effective", but not "was found"
@@ -353,13 +359,14 @@ class Scopes(Found):
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "no radiation of A", but not "no signs of A"
         of = _last(self._genitives, at)
-        complement = (of > begin) & ~_between(self.separators, of, at) & ~_between(verbs, of, at)
+        complement = (of > begin) & ~_between(self._joints, of, at) & ~_between(verbs, of, at)
         complement &= negation | self._is("locatives")[of]
         # "effect of a diet without A on B"
         modifier = self._is("modifiers")[first]
         related = modifier & (_last(self._relations(-1), first) >= opening)
         found: Flags = complement | related & _between(self._any_of("targets"), begin, at)
-        found |= modifier & (first != opening) & _between(verbs, begin, at)
+        modifier |= self._is("negations")[first] & self._is("relatives")[first - 1]
+        found |= modifier & (first != opening) & _between(self._any_of("verbs", "predicates", "actions"), begin, at)
         return found | negation & (_between(verbs, joint, at) | ended)
 
     def inside(self, pair: int) -> Flags:
