@@ -231,6 +231,13 @@ class Found:
         return self._mask(self._stops[1])
 
     @cached_property
+    def _compound(self) -> Flags:
+        """Whether what ends before each token is a modifier: "no A-induced B" is not about A."""
+        found = self._is_word(HYPHEN).copy()
+        found[:-1] &= self._is("participles")[1:]
+        return found
+
+    @cached_property
     def _begins(self) -> Flags:
         """Whether each token begins a sentence."""
         return self._mask(self.batch.sentences)

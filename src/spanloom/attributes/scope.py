@@ -162,8 +162,7 @@ class Scopes(Found):
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
             modifier = self._is("heads")[stop] & ~self._begins[stop]
-            # "no A-induced B" is not about A
-            modifier |= self._is_word(HYPHEN)[stop] & self._is("participles")[stop + 1]
+            modifier |= self._compound[stop]
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & self._is("subjects")[cue]
@@ -230,7 +229,7 @@ class Scopes(Found):
         else:
             # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
             relation = _last(self._relations(-1), start)
-            clause = self._any_of("verbs", "relatives")
+            clause = self._any_of("verbs", "predicates", "actions", "relatives")
             clear &= (
                 (relation < opening) | _between(clause, relation, start) | _between(self.ends(-1), relation + 2, start)
             )
@@ -255,7 +254,7 @@ class Scopes(Found):
             answer = self._is_word(_ANSWERED)[high]
             listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(COLONS), low, high)
             clear &= ((comma < low) | listed) & ~_between(verbs, low, high - auxiliary) & (high - low <= REACH)
-            clear &= joined < high - 1
+            clear &= (joined < high - 1) & ~self._compound[low]
         there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, there, np.where(same, begin - at, -1), phrase)
@@ -287,7 +286,6 @@ class Scopes(Found):
         opening = self.batch.sentences[self.sentence[first]]
         joined = np.isin(first - 1, joining)
         subject |= joined & self._is_comma[first - 2]
-        subject &= ~joined | _between(self._any_of("verbs", "predicates"), opening, first)
         relative = self._any_of("relatives")
         whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
         return np.where(subject & (verb < at) & whole, verb, at)
