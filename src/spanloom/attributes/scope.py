@@ -163,6 +163,7 @@ class Scopes(Found):
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
             modifier = self._is("heads")[stop] & ~self._begins[stop]
             modifier |= self._compound[stop]
+            clear &= ~self._own_cues(first, end, row[some], high)
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & self._is("subjects")[cue]
@@ -323,6 +324,18 @@ class Scopes(Found):
             does |= acted >= self.batch.sentences[self.sentence[first]]
             found &= does | (negation & _between(self._any_of("actions"), begin, at))
         return found
+
+    def _own_cues(self, first: Int64, end: Int64, row: Int64, at: Int64) -> Flags:
+        """Return whether each item of an enumeration has its own cue, but not a mention's: *no A, no B, C*.
+
+        The cue follows a comma, the one before it comes without a comma between, and no coordinator follows.
+        """
+        commas, before = self._stops[1], np.maximum(row - 1, 0)
+        begin, last = first[row], self.batch.sentences[self.sentence[first[row]] + 1]
+        own = (row > 0) & self._is_comma[begin - 1] & (self.sentence[first[before]] == self.sentence[begin])
+        own &= ~_between(commas, end[before], begin - 1)
+        comma = np.append(commas, len(self.sentence))[np.searchsorted(commas, end[row])]
+        return own & (comma < at) & ~_between(self._stops[0], comma, last)
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64, stop: Int64) -> Flags:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
