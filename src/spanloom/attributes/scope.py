@@ -363,7 +363,7 @@ class Scopes(Found):
         ended |= last & (begins | _between(opened, opening, first))
         negation = _between(self._any_of("negations"), first, begin)
         # "although free of A, B was found"
-        main = self._any_of("verbs", "predicates")
+        main = self._any_of("verbs", "predicates", "actions")
         verb = np.append(main, far)[np.searchsorted(main, comma)]
         subordinate = begins & (verb < end)
         last_comma = _last(commas, verb)
