@@ -263,8 +263,9 @@ class Scopes(Found):
         return found._replace(there=there[last] if len(last) else found.there)
 
     def _with_object(self, words: frozenset[str]) -> Int64:
-        """Return verbs with an object: neither the clause nor its noun phrase ends behind the verb."""
+        """Return verbs of main clauses with an object: neither the clause nor its noun phrase ends behind the verb."""
         verbs = self.where(words)
+        verbs = verbs[~self._is("relatives")[verbs - 1]]
         return verbs[~self._closed[verbs + 1] & ~self._is("near_ends")[verbs + 1]]
 
     def _predicate(self, pair: int, first: Int64, begin: Int64, at: Int64) -> Int64:
@@ -286,7 +287,9 @@ class Scopes(Found):
         joining = self._joining_words
         opening = self.batch.sentences[self.sentence[first]]
         joined = np.isin(first - 1, joining)
-        subject |= joined & self._is_comma[first - 2]
+        comma = self._is_comma[first - 2]
+        subject |= joined & comma
+        subject &= ~joined | comma | _between(self._any_of("verbs", "predicates"), opening, first)
         relative = self._any_of("relatives")
         whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
         return np.where(subject & (verb < at) & whole, verb, at)
