@@ -221,7 +221,10 @@ class Found:
 
     @cached_property
     def _genitives(self) -> Int64:
-        """Prepositions whose complement is not what a negation denies: a place's, or that of no light noun: *signs of*."""
+        """Prepositions whose complement is not what a negation denies: of places, and behind nouns that are not light.
+
+        *No pain in the arm*, *no radiation of pain*, but not *no signs of pain*.
+        """
         places = self._any_of("genitives", "locatives", "purposes")
         light = self._is("light_nouns")[places - 1] | self._is("coordinators")[places - 1]
         return places[~light | self._is("locatives")[places]]

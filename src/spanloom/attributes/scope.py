@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from spanloom.attributes.found import CLOSE_BRACKET, COLONS, HYPHEN, OPEN_BRACKET, Flags, Found, capital
+from spanloom.attributes.found import CLOSE_BRACKET, COLONS, OPEN_BRACKET, Flags, Found, capital
 from spanloom.attributes.lexicon import Cues
 from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts
 from spanloom.hashing import Int64
@@ -239,8 +239,7 @@ class Scopes(Found):
             listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
             clause = np.maximum(_last(commas, start) + 1, opening)
             listed &= ~_between(verbs, clause, np.maximum(comma, low))
-            # "a fracture of A was not seen"
-            # "a protein that is not present"; "events that cause A were not seen", but not "he states that A was absent"
+            # "proteins that are not present"; "events that cause A were not seen", but not "he says that A was absent"
             relative = self._any_of("relatives")
             clear &= ~_between(relative, low, high)
             relative = relative[self._is("verbs", "predicates", "actions")[relative + 1]]
@@ -248,8 +247,10 @@ class Scopes(Found):
             # "A in B (not shown)"
             bracket = _last(self.where(OPEN_BRACKET), high)
             clear &= (bracket <= low) | (_last(self.where(CLOSE_BRACKET), high) > bracket)
+            # "a fracture of A was not seen"
             of = _last(np.setdiff1d(self._genitives, self._any_of("purposes")), start)
-            clear &= (of <= clause) | (start - of > _CLOSE) | _between(self._any_of("verbs", "predicates", "relatives"), of, start)
+            stated = _between(self._any_of("verbs", "predicates", "relatives"), of, start)
+            clear &= (of <= clause) | (start - of > _CLOSE) | stated
             # so is "A, B: absent"
             listed |= apposed
             answer = self._is_word(_ANSWERED)[high]
