@@ -28,6 +28,7 @@ HYPHEN: Final = frozenset("-−–")
 OPEN_BRACKET, CLOSE_BRACKET = frozenset("("), frozenset(")")
 _BEFORE_NEAR, _PSEUDO, _ENDS, _RELATIONS = map(KINDS.index, ("before_near", "pseudo", "ends", "relations"))
 _SLASH, _COMMAS = frozenset("/"), frozenset(",，")
+_ADDING: Final = frozenset(("and", "with"))
 _PLUS, _OPENING = frozenset("+"), frozenset(",:，：、;；")
 _NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 
@@ -295,7 +296,27 @@ class Found:
 
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
-        return self.hits.first[self.of(pair, _ENDS)]
+        return self._once(("ends", pair), lambda: np.union1d(self.hits.first[self.of(pair, _ENDS)], self._present))
+
+    @cached_property
+    def _present(self) -> Int64:
+        """Commas, *and* and *with* before a quality of what is there: *no A, mild B*, but not *no A, mild B or C*."""
+        joints = np.union1d(self._stops[1], self.where(self._words_of("near_ends") & _ADDING))
+        joints = joints[self._is("qualities")[joints + 1]]
+        joining, far = self._joining_words, len(self.sentence)
+        choices = np.setdiff1d(self._stops[0], np.append(joining, self.where(_SLASH)))
+        last = choices[self._is_comma[choices - 1]]  # ", or"
+
+        def following(places: Int64) -> Int64:
+            found: Int64 = np.append(places, far)[np.searchsorted(places, joints)]
+            return found
+
+        limit = np.minimum(
+            self.batch.sentences[self.sentence[joints] + 1], following(self.hits.first[self.of(-1, _ENDS)])
+        )
+        listed = (following(choices) < np.minimum(limit, following(joining))) | (following(last) < limit)
+        found: Int64 = joints[~self._is_comma[joints] | ~listed]
+        return found
 
 
 def capital(codes: NDArray[np.uint32], at: Int64) -> Flags:
