@@ -101,7 +101,8 @@ class Cues:
         scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes``, ``negations``,
             ``subjects``, ``modifiers``, ``predicates``, ``actions``, ``answers``, ``questions``, ``heads``,
             ``subordinators``, ``relatives``, ``targets``, ``occurrences``, ``short_before``, ``short_after``,
-            ``participles``, ``genitives``, ``locatives``, ``purposes``, ``qualities``, ``light_nouns`` and ``inclusions``.
+            ``participles``, ``genitives``, ``locatives``, ``purposes``, ``qualities``, ``light_nouns`` and
+            ``inclusions``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.
