@@ -168,8 +168,18 @@ class Found:
 
     def where(self, words: frozenset[str]) -> Int64:
         """Return the tokens whose word, as it is compared, is one of some."""
-        distinct, ids = self._words
-        return self._once(words, lambda: np.flatnonzero(np.array([word in words for word in distinct], np.bool_)[ids]))
+
+        def places() -> Int64:
+            known = np.zeros(len(self._words[0]), np.bool_)
+            known[[self._numbers[word] for word in words if word in self._numbers]] = True
+            return np.flatnonzero(known[self._words[1]])
+
+        return self._once(words, places)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """The number of each distinct word."""
+        return {word: number for number, word in enumerate(self._words[0])}
 
     def _any_of(self, *names: str) -> Int64:
         """Return the tokens that are a word of one of some lists."""
@@ -296,15 +306,17 @@ class Found:
 
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
-        return self._once(("ends", pair), lambda: np.union1d(self.hits.first[self.of(pair, _ENDS)], self._present))
+        return self._once(
+            ("ends", pair), lambda: np.sort(np.append(self.hits.first[self.of(pair, _ENDS)], self._present))
+        )
 
     @cached_property
     def _present(self) -> Int64:
         """Commas, *and* and *with* before a quality of what is there: *no A, mild B*, but not *no A, mild B or C*."""
-        joints = np.union1d(self._stops[1], self.where(self._words_of("near_ends") & _ADDING))
+        joints = self.where(self._words_of("separators") & _COMMAS | self._words_of("near_ends") & _ADDING)
         joints = joints[self._is("qualities")[joints + 1]]
         joining, far = self._joining_words, len(self.sentence)
-        choices = np.setdiff1d(self._stops[0], np.append(joining, self.where(_SLASH)))
+        choices = self.where(self._words_of("coordinators") - self._words_of("near_ends") - _SLASH)
         last = choices[self._is_comma[choices - 1]]  # ", or"
 
         def following(places: Int64) -> Int64:

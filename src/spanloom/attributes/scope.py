@@ -248,7 +248,7 @@ class Scopes(Found):
             bracket = _last(self.where(OPEN_BRACKET), high)
             clear &= (bracket <= low) | (_last(self.where(CLOSE_BRACKET), high) > bracket)
             # "a fracture of A was not seen"
-            of = _last(np.setdiff1d(self._genitives, self._any_of("purposes")), start)
+            of = _last(self._genitives[~self._is("purposes")[self._genitives]], start)
             stated = _between(self._any_of("verbs", "predicates", "relatives"), of, start)
             clear &= (of <= clause) | (start - of > _CLOSE) | stated
             # so is "A, B: absent"
