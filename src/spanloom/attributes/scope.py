@@ -336,10 +336,11 @@ class Scopes(Found):
         """
         commas, before = self._stops[1], np.maximum(row - 1, 0)
         begin, last = first[row], self.batch.sentences[self.sentence[first[row]] + 1]
-        own = (row > 0) & self._is_comma[begin - 1] & (self.sentence[first[before]] == self.sentence[begin])
+        own: Flags = (row > 0) & self._is_comma[begin - 1] & (self.sentence[first[before]] == self.sentence[begin])
         own &= ~_between(commas, end[before], begin - 1)
         comma = np.append(commas, len(self.sentence))[np.searchsorted(commas, end[row])]
-        return own & (comma < at) & ~_between(self._stops[0], comma, last)
+        own &= (comma < at) & ~_between(self._stops[0], comma, last)
+        return own
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64, stop: Int64) -> Flags:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
