@@ -110,6 +110,8 @@ class Found:
             beside = np.clip(at + step, 0, len(batch.tokens) - 1)
             words = np.isin(beside, self.where(self._words_of(name)))
             evident |= words & ~capital(tokens.codes, tokens.ends[beside] - 1)
+        glued = (batch.tokens[at - 1, 1] == batch.tokens[at, 0]) & np.isin(at - 1, self.where(HYPHEN))  # "SMX-NO"
+        evident |= glued & (at > 0)
         number = np.searchsorted(batch.starts, at, side="right") - 1
         inner = np.isin(at - 1, self.where(OPEN_BRACKET)) & np.isin(at + 1, self.where(CLOSE_BRACKET))
         for one in np.flatnonzero(inner & ~evident).tolist():

@@ -141,6 +141,9 @@ class Scopes(Found):
         subject = _between(self._any_of("subjects"), cue, low) & (verb < high)
         subject &= ~_between(self.where(CLOSING), low, verb)
         clear = ~self._subject(pair, cue, low, high, stop)
+        # "A (without B) and C"
+        bracket = _last(self.where(OPEN_BRACKET), cue)
+        clear &= (bracket < _last(self.where(CLOSE_BRACKET), cue)) | ~_between(self.where(CLOSE_BRACKET), low, high)
         clear &= (subject | ~_between(ends, low, verb - (verb < high))) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
         relation = _last(self._relations(pair), high)
@@ -376,7 +379,12 @@ class Scopes(Found):
         # "no radiation of A", but not "no signs of A"
         of = _last(self._genitives, at)
         complement = (of > begin) & ~_between(self._joints, of, at) & ~_between(verbs, of, at)
-        complement &= negation | self._is("locatives")[of]
+        # "no A in B, C and D", but not "no A in B, C or D"
+        joined = np.append(coordinators, far)[np.searchsorted(coordinators, of)]
+        places = self._is("near_ends")[joined] & (joined < end) & ~_between(verbs, of, joined)
+        place = self._is("locatives")[of]
+        complement |= (of > begin) & place & places & ~_between(self._joints, joined + 1, at)
+        complement &= negation | place
         # "effect of a diet without A on B"
         modifier = self._is("modifiers")[first]
         related = modifier & (_last(self._relations(-1), first) >= opening)
