@@ -14,9 +14,10 @@
    own cue, the item without one is not reached: *no pain, no fever, cough*.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
    absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
-   and not across a verb or into a relative clause. An apposition or *such as* may come between. A list is also what a colon, dash or question
-   mark answers: *fever, rash: absent*. A sentence that is an answer, as in *Fever? No.*, belongs to its question. A
-   question mark with a space before it is a cue of what follows it in the line: *cough ? Bronchitis*.
+   and not across a verb or into a relative clause. An apposition or *such as* may come between. A list is also what a
+   colon, dash or question mark answers: *fever, rash: absent*. A sentence that is an answer, as in *Fever? No.*,
+   belongs to its question. A question mark with a space before it is a cue of what follows it in the line: *cough ?
+   Bronchitis*.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -244,7 +245,7 @@ class Scopes(Found):
             listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
             clause = np.maximum(_last(commas, start) + 1, opening)
             listed &= ~_between(verbs, clause, np.maximum(comma, low))
-            # "proteins that are not present"; "events that cause A were not seen", but not "he says that A was absent"
+            # "proteins that are not present"; "events that cause A were not seen", but not "he denies that A was seen"
             relative = self._any_of("relatives")
             clear &= ~_between(relative, low, high)
             relative = relative[self._is("verbs", "predicates", "actions")[relative + 1]]
