@@ -28,6 +28,7 @@ HYPHEN: Final = frozenset("-−–")
 OPEN_BRACKET, CLOSE_BRACKET = frozenset("("), frozenset(")")
 _BEFORE_NEAR, _PSEUDO, _ENDS, _RELATIONS = map(KINDS.index, ("before_near", "pseudo", "ends", "relations"))
 _SLASH, _COMMAS = frozenset("/"), frozenset(",，")
+_ADDING: Final = frozenset(("and", "with"))
 _PLUS, _OPENING = frozenset("+"), frozenset(",:，：、;；")
 _NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 
@@ -109,6 +110,8 @@ class Found:
             beside = np.clip(at + step, 0, len(batch.tokens) - 1)
             words = np.isin(beside, self.where(self._words_of(name)))
             evident |= words & ~capital(tokens.codes, tokens.ends[beside] - 1)
+        glued = (batch.tokens[at - 1, 1] == batch.tokens[at, 0]) & np.isin(at - 1, self.where(HYPHEN))  # "SMX-NO"
+        evident |= glued & (at > 0)
         number = np.searchsorted(batch.starts, at, side="right") - 1
         inner = np.isin(at - 1, self.where(OPEN_BRACKET)) & np.isin(at + 1, self.where(CLOSE_BRACKET))
         for one in np.flatnonzero(inner & ~evident).tolist():
@@ -132,7 +135,8 @@ class Found:
         comma = np.isin(at - 1, self.where(_OPENING - COLONS))
         several = np.append(at[comma], self.where(_PLUS))
         signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
-        found: Int64 = at[signs & ~np.isin(at + 1, self.where(_NUMBERS))]
+        genotype = np.isin(at - 1, self.where(_SLASH)) | np.isin(at + 1, self.where(_SLASH))
+        found: Int64 = at[signs & ~genotype & ~np.isin(at + 1, self.where(_NUMBERS))]
         return found
 
     @cached_property
@@ -166,8 +170,18 @@ class Found:
 
     def where(self, words: frozenset[str]) -> Int64:
         """Return the tokens whose word, as it is compared, is one of some."""
-        distinct, ids = self._words
-        return self._once(words, lambda: np.flatnonzero(np.array([word in words for word in distinct], np.bool_)[ids]))
+
+        def places() -> Int64:
+            known = np.zeros(len(self._words[0]), np.bool_)
+            known[[self._numbers[word] for word in words if word in self._numbers]] = True
+            return np.flatnonzero(known[self._words[1]])
+
+        return self._once(words, places)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """The number of each distinct word."""
+        return {word: number for number, word in enumerate(self._words[0])}
 
     def _any_of(self, *names: str) -> Int64:
         """Return the tokens that are a word of one of some lists."""
@@ -220,13 +234,24 @@ class Found:
 
     @cached_property
     def _genitives(self) -> Int64:
-        """Prepositions whose complement is not what a negation denies: that of no light noun, such as *signs of*."""
-        places = self._any_of("genitives")
-        return places[~self._is("light_nouns")[places - 1]]
+        """Prepositions whose complement is not what a negation denies: of places, and behind nouns that are not light.
+
+        *No pain in the arm*, *no radiation of pain*, but not *no signs of pain*.
+        """
+        places = self._any_of("genitives", "locatives", "purposes")
+        light = self._is("light_nouns")[places - 1] | self._is("coordinators")[places - 1]
+        return places[~light | self._is("locatives")[places]]
 
     @cached_property
     def _is_comma(self) -> Flags:
         return self._mask(self._stops[1])
+
+    @cached_property
+    def _compound(self) -> Flags:
+        """Whether what ends before each token is a modifier: "no A-induced B" is not about A."""
+        found = self._is_word(HYPHEN).copy()
+        found[:-1] &= self._is("participles")[1:]
+        return found
 
     @cached_property
     def _begins(self) -> Flags:
@@ -283,7 +308,29 @@ class Found:
 
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
-        return self.hits.first[self.of(pair, _ENDS)]
+        return self._once(
+            ("ends", pair), lambda: np.sort(np.append(self.hits.first[self.of(pair, _ENDS)], self._present))
+        )
+
+    @cached_property
+    def _present(self) -> Int64:
+        """Commas, *and* and *with* before a quality of what is there: *no A, mild B*, but not *no A, mild B or C*."""
+        joints = self.where(self._words_of("separators") & _COMMAS | self._words_of("near_ends") & _ADDING)
+        joints = joints[self._is("qualities")[joints + 1]]
+        joining, far = self._joining_words, len(self.sentence)
+        choices = self.where(self._words_of("coordinators") - self._words_of("near_ends") - _SLASH)
+        last = choices[self._is_comma[choices - 1]]  # ", or"
+
+        def following(places: Int64) -> Int64:
+            found: Int64 = np.append(places, far)[np.searchsorted(places, joints)]
+            return found
+
+        limit = np.minimum(
+            self.batch.sentences[self.sentence[joints] + 1], following(self.hits.first[self.of(-1, _ENDS)])
+        )
+        listed = (following(choices) < np.minimum(limit, following(joining))) | (following(last) < limit)
+        found: Int64 = joints[~self._is_comma[joints] | ~listed]
+        return found
 
 
 def capital(codes: NDArray[np.uint32], at: Int64) -> Flags:

@@ -54,7 +54,7 @@ _SCOPE: Final = (
     "ends", "relations", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations",
     "subjects", "modifiers", "predicates", "actions", "answers", "questions", "heads", "subordinators", "relatives",
     "targets", "occurrences", "short_before", "short_after", "participles", "genitives",
-    "light_nouns", "inclusions",
+    "light_nouns", "inclusions", "locatives", "purposes", "qualities",
 )  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
@@ -101,7 +101,8 @@ class Cues:
         scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes``, ``negations``,
             ``subjects``, ``modifiers``, ``predicates``, ``actions``, ``answers``, ``questions``, ``heads``,
             ``subordinators``, ``relatives``, ``targets``, ``occurrences``, ``short_before``, ``short_after``,
-            ``participles``, ``genitives``, ``light_nouns`` and ``inclusions``.
+            ``participles``, ``genitives``, ``locatives``, ``purposes``, ``qualities``, ``light_nouns`` and
+            ``inclusions``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.

@@ -9,12 +9,15 @@
    word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
    soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
    The verb of a negated subject ends nothing: *none of the patients developed anemia*. A negation is not about what
-   follows *of* or *for*, unless a light noun comes before: *no signs of pain*, but not *no radiation of pain*.
+   follows *of* or *for*, unless a light noun comes before: *no signs of pain*, but not *no radiation of pain*; and no
+   cue is about a place: *no crackles in the lungs*. In brackets a cue is about what is there. Where each item has its
+   own cue, the item without one is not reached: *no pain, no fever, cough*.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
    absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
-   and not across a verb. An apposition or *such as* may come between. A list is also what a colon, dash or question
-   mark answers: *fever, rash: absent*. A sentence that is an answer, as in *Fever? No.*, belongs to its question. A
-   question mark with a space before it is a cue of what follows it in the line: *cough ? Bronchitis*.
+   and not across a verb or into a relative clause. An apposition or *such as* may come between. A list is also what a
+   colon, dash or question mark answers: *fever, rash: absent*. A sentence that is an answer, as in *Fever? No.*,
+   belongs to its question. A question mark with a space before it is a cue of what follows it in the line: *cough ?
+   Bronchitis*.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -28,7 +31,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from spanloom.attributes.found import CLOSE_BRACKET, COLONS, HYPHEN, OPEN_BRACKET, Flags, Found, capital
+from spanloom.attributes.found import CLOSE_BRACKET, COLONS, OPEN_BRACKET, Flags, Found, capital
 from spanloom.attributes.lexicon import Cues
 from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts
 from spanloom.hashing import Int64
@@ -39,6 +42,7 @@ REACH: Final = 25
 NEAR: Final = 6
 _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE = range(5)  # of `KINDS`
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
+_CLOSE: Final = 3  # tokens from a preposition to its complement
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 
 
@@ -140,6 +144,9 @@ class Scopes(Found):
         subject = _between(self._any_of("subjects"), cue, low) & (verb < high)
         subject &= ~_between(self.where(CLOSING), low, verb)
         clear = ~self._subject(pair, cue, low, high, stop)
+        # "A (without B) and C"
+        bracket = _last(self.where(OPEN_BRACKET), cue)
+        clear &= (bracket < _last(self.where(CLOSE_BRACKET), cue)) | ~_between(self.where(CLOSE_BRACKET), low, high)
         clear &= (subject | ~_between(ends, low, verb - (verb < high))) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
         relation = _last(self._relations(pair), high)
@@ -151,7 +158,8 @@ class Scopes(Found):
             short &= capital(self._tokens.codes, self._tokens.ends[high] - 1)
             inner = ~_between(stops, low, high - short)
             # "grew, but not A and B", "absence of A and B"
-            listed = np.flatnonzero(self._is("coordinators")[high - 1] & self._closed[stop] & ~inner)
+            closed = self._closed[stop] | self._is_word(OPEN_BRACKET)[stop]
+            listed = np.flatnonzero(self._is("coordinators")[high - 1] & closed & ~inner)
             if len(listed):
                 others = np.setdiff1d(stops, coordinators)
                 opened = self._is_end(pair)[cue[listed] - 1] | self._is("near_ends", "actions")[low[listed] - 1]
@@ -160,8 +168,8 @@ class Scopes(Found):
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
             modifier = self._is("heads")[stop] & ~self._begins[stop]
-            # "no A-induced B" is not about A
-            modifier |= self._is_word(HYPHEN)[stop] & self._is("participles")[stop + 1]
+            modifier |= self._compound[stop]
+            clear &= ~self._own_cues(first, end, row[some], high)
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & self._is("subjects")[cue]
@@ -205,7 +213,10 @@ class Scopes(Found):
         same = (begin >= at) & (parts.end > parts.first)
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
         there, some = np.isin(at, end), np.flatnonzero(same)  # only these are looked at further
-        there &= parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)]
+        inner = np.minimum(np.searchsorted(end, at), len(end) - 1)
+        there &= parts.first < first[inner]
+        if near:  # "A-negative cells" are cells
+            there &= (end[inner] - first[inner] <= 2) | self._is_word(CLOSE_BRACKET)[at - 1]
         low, high, start = at[some], begin[some], parts.first[some]
         verbs = self._any_of("verbs")
         # "has" in "has not been excluded" or "has probably been excluded" begins no clause
@@ -225,7 +236,7 @@ class Scopes(Found):
         else:
             # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
             relation = _last(self._relations(-1), start)
-            clause = self._any_of("verbs", "relatives")
+            clause = self._any_of("verbs", "predicates", "actions", "relatives")
             clear &= (
                 (relation < opening) | _between(clause, relation, start) | _between(self.ends(-1), relation + 2, start)
             )
@@ -234,12 +245,24 @@ class Scopes(Found):
             listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
             clause = np.maximum(_last(commas, start) + 1, opening)
             listed &= ~_between(verbs, clause, np.maximum(comma, low))
+            # "proteins that are not present"; "events that cause A were not seen", but not "he denies that A was seen"
+            relative = self._any_of("relatives")
+            clear &= ~_between(relative, low, high)
+            relative = relative[self._is("verbs", "predicates", "actions")[relative + 1]]
+            clear &= (_last(relative, start) < clause) | _between(commas, start, high)
+            # "A in B (not shown)"
+            bracket = _last(self.where(OPEN_BRACKET), high)
+            clear &= (bracket <= low) | (_last(self.where(CLOSE_BRACKET), high) > bracket)
+            # "a fracture of A was not seen"
+            of = _last(self._genitives[~self._is("purposes")[self._genitives]], start)
+            stated = _between(self._any_of("verbs", "predicates", "relatives"), of, start)
+            clear &= (of <= clause) | (start - of > _CLOSE) | stated
             # so is "A, B: absent"
             listed |= apposed
             answer = self._is_word(_ANSWERED)[high]
             listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(COLONS), low, high)
             clear &= ((comma < low) | listed) & ~_between(verbs, low, high - auxiliary) & (high - low <= REACH)
-            clear &= joined < high - 1
+            clear &= (joined < high - 1) & ~self._compound[low]
         there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, there, np.where(same, begin - at, -1), phrase)
@@ -247,8 +270,9 @@ class Scopes(Found):
         return found._replace(there=there[last] if len(last) else found.there)
 
     def _with_object(self, words: frozenset[str]) -> Int64:
-        """Return verbs with an object: neither the clause nor its noun phrase ends behind the verb."""
+        """Return verbs of main clauses with an object: neither the clause nor its noun phrase ends behind the verb."""
         verbs = self.where(words)
+        verbs = verbs[~self._is("relatives")[verbs - 1]]
         return verbs[~self._closed[verbs + 1] & ~self._is("near_ends")[verbs + 1]]
 
     def _predicate(self, pair: int, first: Int64, begin: Int64, at: Int64) -> Int64:
@@ -270,8 +294,9 @@ class Scopes(Found):
         joining = self._joining_words
         opening = self.batch.sentences[self.sentence[first]]
         joined = np.isin(first - 1, joining)
-        subject |= joined & self._is_comma[first - 2]
-        subject &= ~joined | _between(self._any_of("verbs", "predicates"), opening, first)
+        comma = self._is_comma[first - 2]
+        subject |= joined & comma
+        subject &= ~joined | comma | _between(self._any_of("verbs", "predicates"), opening, first)
         relative = self._any_of("relatives")
         whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
         return np.where(subject & (verb < at) & whole, verb, at)
@@ -287,6 +312,7 @@ class Scopes(Found):
             verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
             verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
             does = (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
+            does &= ~self._is_comma[verb - 1]  # "but neither A nor B, improved"
             for stops in joining, self._any_of("verbs"), self.ends(pair):
                 does &= ~_between(stops, end, verb)
             # "neither A nor B was effective", but not "was found"
@@ -308,6 +334,19 @@ class Scopes(Found):
             does |= acted >= self.batch.sentences[self.sentence[first]]
             found &= does | (negation & _between(self._any_of("actions"), begin, at))
         return found
+
+    def _own_cues(self, first: Int64, end: Int64, row: Int64, at: Int64) -> Flags:
+        """Return whether each item of an enumeration has its own cue, but not a mention's: *no A, no B, C*.
+
+        The cue follows a comma, the one before it comes without a comma between, and no coordinator follows.
+        """
+        commas, before = self._stops[1], np.maximum(row - 1, 0)
+        begin, last = first[row], self.batch.sentences[self.sentence[first[row]] + 1]
+        own: Flags = (row > 0) & self._is_comma[begin - 1] & (self.sentence[first[before]] == self.sentence[begin])
+        own &= ~_between(commas, end[before], begin - 1)
+        comma = np.append(commas, len(self.sentence))[np.searchsorted(commas, end[row])]
+        own &= (comma < at) & ~_between(self._stops[0], comma, last)
+        return own
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64, stop: Int64) -> Flags:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
@@ -335,19 +374,26 @@ class Scopes(Found):
         ended |= last & (begins | _between(opened, opening, first))
         negation = _between(self._any_of("negations"), first, begin)
         # "although free of A, B was found"
-        main = self._any_of("verbs", "predicates")
+        main = self._any_of("verbs", "predicates", "actions")
         verb = np.append(main, far)[np.searchsorted(main, comma)]
         subordinate = begins & (verb < end)
         last_comma = _last(commas, verb)
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "no radiation of A", but not "no signs of A"
         of = _last(self._genitives, at)
-        ended |= (of > begin) & ~_between(self.separators, of, at) & ~_between(verbs, of, at)
+        complement = (of > begin) & ~_between(self._joints, of, at) & ~_between(verbs, of, at)
+        # "no A in B, C and D", but not "no A in B, C or D"
+        joined = np.append(coordinators, far)[np.searchsorted(coordinators, of)]
+        places = self._is("near_ends")[joined] & (joined < end) & ~_between(verbs, of, joined)
+        place = self._is("locatives")[of]
+        complement |= (of > begin) & place & places & ~_between(self._joints, joined + 1, at)
+        complement &= negation | place
         # "effect of a diet without A on B"
         modifier = self._is("modifiers")[first]
         related = modifier & (_last(self._relations(-1), first) >= opening)
-        found: Flags = related & _between(self._any_of("targets"), begin, at)
-        found |= modifier & (first != opening) & _between(verbs, begin, at)
+        found: Flags = complement | related & _between(self._any_of("targets"), begin, at)
+        modifier |= self._is("negations")[first] & self._is("relatives")[first - 1]
+        found |= modifier & (first != opening) & _between(self._any_of("verbs", "predicates", "actions"), begin, at)
         return found | negation & (_between(verbs, joint, at) | ended)
 
     def inside(self, pair: int) -> Flags:
