@@ -778,14 +778,14 @@ def test_keys_work_while_a_slider_or_a_checkbox_has_the_focus(opened: Callable[.
 
 
 def test_a_type_is_typed_before_anything_is_selected(opened: Callable[..., Page], folder: Path) -> None:
-    page = opened("typed")
+    page = opened("fresh")
     page.fill("#type", "device")
     page.click("#typing button")
     settle(page)
     assert page.inner_text("#status") == "nothing is selected; device is the type of what you mark next"
     assert page.locator("#types button:has-text('device 0')").count() == 1
     drag(page, "left", "ventricle")
-    assert marked(folder, "typed") == [("device", "left ventricle")]
+    assert marked(folder, "fresh") == [("device", "left ventricle")]
 
 
 def test_an_end_within_a_word_moves_to_the_end_of_that_word(opened: Callable[..., Page], folder: Path) -> None:
