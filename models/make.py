@@ -56,9 +56,6 @@ COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
 ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
 COPIES = " {} of the training documents are there a second time, in lower case or in title case."
-RESTORED = (
-    " Half of the training documents are there a second time, with lost letter case restored as in other documents."
-)
 CASES = ("in capitals", "in title case", "in lower case")
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
 # what some models have figures of beside mentions: what cards call it, and how they describe it
@@ -171,7 +168,7 @@ def craft(data: Path) -> Parts:
         for name in ("train", "dev")
     )  # fmt: skip
     drawn = split(articles, {"train": 9, "dev": 1})
-    return with_restored(drawn["train"], 4), drawn["dev"], test
+    return drawn["train"], drawn["dev"], test
 
 
 def ontologies(data: Path) -> list[Vocabulary]:
@@ -233,7 +230,8 @@ RECIPES = (
         "GUM, the Georgetown University Multilayer Corpus, annotations CC BY 4.0. Zeldes (2017), *The GUM Corpus: "
         "Creating Multilayer Resources in the Classroom*. Only its genres whose texts are under CC BY: academic, "
         "court, interview and news (Wikinews, CC BY 2.5).",
-        "The corpus' own, of these genres." + RESTORED,
+        "The corpus' own, of these genres. Half of the training documents are there a second time, with lost letter "
+        "case restored as in other documents.",
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
         gum, {**FAST, "structure": "separators"}, sentences=names.SENTENCES,
@@ -249,8 +247,7 @@ RECIPES = (
         "domain*. A type is the ontology that a concept is of. Mentions of CL, MOP, SO and UBERON have concepts of the "
         "ontologies of these names (OBO Foundry, CC BY), of which it holds names, identifiers and parents.",
         "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
-        "what is tested are its own development articles. Its test articles were not at hand."
-        + RESTORED,
+        "what is tested are its own development articles. Its test articles were not at hand.",
         "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
         craft, {**FAST, "structure": "shared"}, sentences=biomedical.SENTENCES, vocabularies=ontologies,
     ),
