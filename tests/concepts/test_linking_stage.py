@@ -173,13 +173,13 @@ def test_evidence_is_what_other_forms_of_the_document_give() -> None:
             assert (numbers[first:end, :-2] == table.numbers[own, :-2]).all()
 
 
-def test_ancestors_tell_where_a_concept_belongs() -> None:
+def test_the_last_ancestors_of_concepts() -> None:
     above = {"A": (), "B": ("A",), "C": ("B", "A"), "D": ("C",), "X": ("Y",), "Y": ("X",), "Z": ("none",)}
     vocabulary = Vocabulary.build([Concept(one, one.lower(), parents=several) for one, several in above.items()])
     parents, number = Parents(vocabulary), {one: vocabulary.find(one) for one in above}
     assert [parents.root[number[one]] for one in "ABCDZ"] == [number[one] for one in "AAAAZ"]
     assert [parents.branch[number[one]] for one in "ABCDZ"] == [number[one] for one in "ABBBZ"]
-    assert {int(parents.root[number[one]]) for one in "XY"} <= {number["X"], number["Y"]}  # they run in a circle
+    assert {int(parents.root[number[one]]) for one in "XY"} <= {number["X"], number["Y"]}  # a cycle
 
 
 def some_groups(seed: int) -> tuple[Groups, np.ndarray]:

@@ -333,8 +333,8 @@ class Parents:
         vocabulary: of V concepts.
 
     Attributes: ``root`` and ``branch``, (V,) numbers of the last ancestor of each concept by way of first parents, and
-    of the last but one; a root is its own branch. They tell a type of mentions from another, and are any ancestor where
-    parents run in a circle.
+    of the last but one; a root is its own branch. They separate types of mentions, and are any ancestor where parents
+    are in a cycle.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
