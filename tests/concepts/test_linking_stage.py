@@ -173,6 +173,14 @@ def test_evidence_is_what_other_forms_of_the_document_give() -> None:
             assert (numbers[first:end, :-2] == table.numbers[own, :-2]).all()
 
 
+def test_hyphens_before_a_gap_are_closed() -> None:
+    text = "micro- and macrovesicles, T- cells"
+    mentions = [Mention("problem", spans) for spans in ([(0, 6), (16, 24)], [(26, 34)])]
+    [placed] = forms_of([Document(text, mentions=mentions)], {"problem"})
+    found = {form.text: form.expanded for _, form in placed}
+    assert found == {"micro- vesicles": "microvesicles", "T- cells": None}
+
+
 def test_the_last_ancestors_of_concepts() -> None:
     above = {"A": (), "B": ("A",), "C": ("B", "A"), "D": ("C",), "X": ("Y",), "Y": ("X",), "Z": ("none",)}
     vocabulary = Vocabulary.build([Concept(one, one.lower(), parents=several) for one, several in above.items()])
