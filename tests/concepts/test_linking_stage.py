@@ -173,6 +173,23 @@ def test_evidence_is_what_other_forms_of_the_document_give() -> None:
             assert (numbers[first:end, :-2] == table.numbers[own, :-2]).all()
 
 
+def test_hyphens_before_a_gap_are_closed() -> None:
+    text = "micro- and macrovesicles, T- cells"
+    mentions = [Mention("problem", spans) for spans in ([(0, 6), (16, 24)], [(26, 34)])]
+    [placed] = forms_of([Document(text, mentions=mentions)], {"problem"})
+    found = {form.text: form.expanded for _, form in placed}
+    assert found == {"micro- vesicles": "microvesicles", "T- cells": None}
+
+
+def test_the_last_ancestors_of_concepts() -> None:
+    above = {"A": (), "B": ("A",), "C": ("B", "A"), "D": ("C",), "X": ("Y",), "Y": ("X",), "Z": ("none",)}
+    vocabulary = Vocabulary.build([Concept(one, one.lower(), parents=several) for one, several in above.items()])
+    parents, number = Parents(vocabulary), {one: vocabulary.find(one) for one in above}
+    assert [parents.root[number[one]] for one in "ABCDZ"] == [number[one] for one in "AAAAZ"]
+    assert [parents.branch[number[one]] for one in "ABCDZ"] == [number[one] for one in "ABBBZ"]
+    assert {int(parents.root[number[one]]) for one in "XY"} <= {number["X"], number["Y"]}  # a cycle
+
+
 def some_groups(seed: int) -> tuple[Groups, np.ndarray]:
     made = np.random.default_rng(seed)
     sizes = made.integers(1, 6, 80)
@@ -181,7 +198,9 @@ def some_groups(seed: int) -> tuple[Groups, np.ndarray]:
     right = np.zeros(ptr[-1], np.bool_)
     right[ptr[:-1] + made.integers(0, sizes)] = True
     right[made.random(ptr[-1]) < 0.1] = True
-    return Groups(ptr, made.random((ptr[-1], len(NUMBERS))), values), right
+    numbers = made.random((ptr[-1], len(NUMBERS)))
+    numbers[np.repeat(made.random(80) < 0.3, sizes), NUMBERS.index("share")] = 0  # texts that training mentions lack
+    return Groups(ptr, numbers, values), right
 
 
 def test_the_ranker_is_at_the_optimum_of_its_likelihood() -> None:
@@ -190,19 +209,20 @@ def test_the_ranker_is_at_the_optimum_of_its_likelihood() -> None:
     found = fit_ranker(groups, right, l2, min_count=1, tolerance=1e-12)
     keys = conjunctions(TEMPLATES).keys(groups.values)
 
-    def objective(dense: np.ndarray) -> float:
-        shares = Ranker(found.index, found.sparse, dense.astype(np.float32)).log_shares(groups)
+    def objective(weights: np.ndarray) -> float:
+        shares = Ranker(found.index, found.sparse, *weights.astype(np.float32)).log_shares(groups)
         gold = sum(
             np.log(np.exp(shares[first:end][right[first:end]]).sum()) for first, end in pairwise(groups.ptr.tolist())
         )
-        return float(-gold + 0.1 * np.square(dense).sum())
+        return float(-gold + 0.1 * np.square(weights).sum())
 
-    at = objective(found.dense.astype(np.float64))
-    assert len(keys.ids) and len(found.index)
-    for number in range(len(NUMBERS)):
+    best = np.stack([found.dense, found.unseen]).astype(np.float64)
+    at = objective(best)
+    assert len(keys.ids) and len(found.index) and 0 < groups.unseen.mean() < 1
+    for place in np.ndindex(best.shape):
         for step in (-0.05, 0.05):
-            moved = found.dense.astype(np.float64)
-            moved[number] += step
+            moved = best.copy()
+            moved[place] += step
             assert objective(moved) >= at - 1e-4
 
 
@@ -245,6 +265,9 @@ def test_a_stored_stage_says_the_same(stage: ConceptStage, tmp_path: Path) -> No
         ConceptStage.from_part(ModelPart.of(other, part.flat()))
     with pytest.raises(ModelError, match="vocabularies beyond the 1 that there are"):
         ConceptStage.from_part(ModelPart.of({**part.json(), "types": {"problem": 1}}, part.flat()))
+    older = {name: array for name, array in part.flat().items() if name != "unseen"}
+    earlier = ConceptStage.from_part(ModelPart.of({**part.json(), "templates": list(TEMPLATES[:-1])}, older))
+    assert not earlier.ranker.unseen.any() and len(linked(earlier, TEST)) == len(TEST)
     with pytest.raises(ModelError, match="dense"):
         ConceptStage.from_part(ModelPart.of(part.json(), {**part.flat(), "dense": np.zeros(2, np.float32)}))
 

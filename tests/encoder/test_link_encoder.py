@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from spanloom import Document, Recognizer, load
 from spanloom.concepts.fitting import fit_concepts
@@ -69,6 +70,18 @@ def test_a_text_has_the_same_vector_in_any_company(name_vectors: NameVectors) ->
     alone = np.concatenate([vectors(name_vectors.encoder, [text]) for text in texts])
     np.testing.assert_allclose(together, alone, atol=1e-6)
     assert np.square(together).sum(1) == pytest.approx([1, 0, 1, 1])
+
+
+def test_a_vector_is_the_mean_with_special_subwords(name_vectors: NameVectors) -> None:
+    scorer = name_vectors.encoder.scorer
+    before, after = scorer.tokenizer.around
+    assert before and after
+    for text in ("chest pain", "no pain in the chest"):
+        ids = [*before, *scorer.tokenizer.subwords(text.split(), 99).ids.tolist(), *after]
+        with torch.no_grad():
+            outputs = scorer.network.encoder(input_ids=torch.tensor([ids])).last_hidden_state[0].numpy()
+        expected = outputs.mean(0) / np.linalg.norm(outputs.mean(0))
+        np.testing.assert_allclose(vectors(name_vectors.encoder, [text])[0], expected, atol=1e-5)
 
 
 def test_a_model_keeps_its_encoder(linked: list[Document], folder: Path, tmp_path: Path) -> None:

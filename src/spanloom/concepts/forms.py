@@ -43,12 +43,13 @@ TEMPLATES: Final = (
     "lost0", "lost1", "more0", "more1", "lost0|more0", "type|known|names_rank", "known|memory_rank|share",
     "short|names_rank", "short|source", "several|share", "several|names_rank", "nil", "nil|type",
     "nil|type|best_source", "nil|best_share", "nil|form", "nil|type|best_name", "nil|word0", "nil|word1", "nil|short",
-    "nil|gap",
+    "nil|gap", "type|root", "type|branch", "preferred|source", "type|preferred|names_rank",
 )  # fmt: skip
 _VALUES: Final = conjunctions(TEMPLATES).names
 _AT: Final = {name: row for row, name in enumerate(_VALUES)}
 _BINS: Final = np.array([0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.999])
 _COUNTS: Final = np.array([0, 1, 3, 10, 30])
+_DOUBLINGS: Final = 6  # of the steps to an ancestor: 64
 _SHORT: Final = 5  # characters of a text that may be an abbreviation
 
 
@@ -148,7 +149,7 @@ class VocabularyForms:
         self.vocabulary, self.k, self.vectors = vocabulary, k, vectors
         self.parents = Parents(vocabulary)
         self.finder = CandidateFinder(vocabulary, None, k=k) if finder is None else finder
-        self._first = np.append(0, vocabulary.name_ends[:-1])
+        self._preferred = np.append(0, vocabulary.name_ends[:-1])
         self._remember(memory)
 
     def _remember(self, memory: Memory) -> None:
@@ -214,7 +215,7 @@ class VocabularyForms:
         source = np.zeros(len(every), np.int64)
         source[by_name] |= names.source
         source[by_memory] |= memory.source.astype(np.int64) << 6
-        nearest = self._first[concept]
+        nearest = self._preferred[concept]
         nearest[by_name] = names.name
         return _Single(form, concept, name, remembered, share, names_rank, memory_rank, source, nearest)
 
@@ -290,6 +291,9 @@ class VocabularyForms:
         for row, name in enumerate(("digits", "lost", "more", "lost0", "lost1", "more0", "more1")):
             put(name, own, compared.values[:, row])
         put("last", own, 1 + numbers[own, 10])
+        put("preferred", own, 1 + (single.nearest == self._preferred[single.concept]))
+        put("root", own, 1 + self.parents.root[single.concept])
+        put("branch", own, 1 + self.parents.branch[single.concept])
         put("several", sets_at, np.full(more, 1))
         put("share", sets_at, np.searchsorted(_BINS, share) + 1)
         put("names_rank", sets_at, np.searchsorted(_BINS, likely) + 1)
@@ -327,6 +331,10 @@ class Parents:
 
     Args:
         vocabulary: of V concepts.
+
+    Attributes: ``root`` and ``branch``, (V,) numbers of the last ancestor of each concept by way of first parents, and
+    of the last but one; a root is its own branch. They separate types of mentions, and are any ancestor where parents
+    are in a cycle.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -339,6 +347,12 @@ class Parents:
         _, first = np.unique(owners * len(ends) + found, return_index=True)  # a parent that is given twice counts once
         first.sort()
         self.ptr, self.numbers = row_offsets(owners[first], len(ends)), found[first]
+        own, has = np.arange(len(ends)), np.diff(self.ptr) > 0
+        up = own.copy()
+        up[has] = self.numbers[self.ptr[:-1][has]]
+        self.root, self.branch = up, np.where(has[up], up, own)
+        for _ in range(_DOUBLINGS):
+            self.root, self.branch = self.root[self.root], self.branch[self.branch]
 
     def of(self, concepts: Int64) -> tuple[Int64, Int64]:
         """Return pairs: the place of a concept, and the number of a parent."""

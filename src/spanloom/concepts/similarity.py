@@ -29,7 +29,7 @@ _UNIT: Final = 127.0  # the length of a vector of 8 bits
 class NameVectors:
     """Vectors of the names of a vocabulary.
 
-    The vector of a text is the mean of the encoder's outputs for its words, of length 1.
+    The vector of a text is the mean of the encoder's outputs, of length 1, as for sentences that encoders compare.
 
     Args:
         encoder: that reads texts.
@@ -50,8 +50,7 @@ class NameVectors:
         Raises:
             UsageError: see `spanloom.scoring.encoder.folder.open_encoder`.
         """
-        some = [name for one in vocabularies for name in one.names[:_AT_ONCE]]
-        opened = encoders.FrozenEncoder.open(folder, _read(some), "mean")
+        opened = encoders.FrozenEncoder.open(folder, Batch.of([]))
         return [cls(opened, np.rint(_UNIT * vectors(opened, one.names)).astype(np.int8)) for one in vocabularies]
 
     def similarities(self, texts: Sequence[str], owners: Int64, concepts: Int64, ends: Int64) -> NDArray[np.float64]:
@@ -74,19 +73,12 @@ class NameVectors:
         return found
 
 
-def _read(texts: Sequence[str]) -> Batch:
-    return Batch.of(prepare_all([Document(text) for text in texts]))
-
-
 def vectors(encoder: FrozenEncoder, texts: Sequence[str]) -> Singles:
     """Return the vectors of T texts, (T, D) float32 of length 1; 0 for one without words."""
-    found = np.zeros((len(texts), encoder.size), np.float32)
+    found = np.empty((len(texts), encoder.size), np.float32)
     for begin in range(0, len(texts), _AT_ONCE):
-        batch = _read(texts[begin : begin + _AT_ONCE])
-        starts, counts = batch.starts[:-1], np.diff(batch.starts)
-        some = np.flatnonzero(counts)
-        if len(some):
-            found[begin + some] = np.add.reduceat(encoder.outputs(batch), starts[some])
+        own = slice(begin, begin + _AT_ONCE)
+        found[own] = encoder.means(Batch.of(prepare_all([Document(text) for text in texts[own]])))
     lengths = np.sqrt(np.square(found).sum(1, keepdims=True))
     np.divide(found, lengths, out=found, where=lengths > 0)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from spanloom.vocabulary.records import Concept
 from spanloom.vocabulary.store import Vocabulary
 
 _ALL: Final = slice(None)
+_OPEN: Final = re.compile(r"(?<=\w)[-‐‑–]\s")  # before a gap: micro- vesicles
 
 
 Placed = list[tuple[int, Form]]
@@ -127,9 +129,16 @@ def forms_of(documents: Sequence[Document], types: Collection[str]) -> list[Plac
             text = " ".join(mention.text(document.text).split())
             if text not in expanded:
                 expanded[text] = expand(text, defined)
-            placed.append((place, Form(text, mention.type, expanded[text], len(mention.spans) > 1)))
+            gap, long = len(mention.spans) > 1, expanded[text]
+            placed.append((place, Form(text, mention.type, _closed(text, long) if gap else long, gap)))
         found.append(placed)
     return found
+
+
+def _closed(text: str, expanded: str | None) -> str | None:
+    """Return a text with a gap, or its long form, without the hyphens before the gap; ``None`` if it has neither."""
+    closed = _OPEN.sub("", expanded or text)
+    return None if closed == text else closed
 
 
 def _way(concepts: int, numbers: Floats) -> str:
@@ -259,7 +268,8 @@ class ConceptStage:
             parts[f"vocabulary{number}"] = one.vocabulary.to_part()
             parts[f"finder{number}"] = ModelPart(arrays=one.finder.arrays())
             parts[f"memory{number}"] = ModelPart(arrays=one.memory.arrays())
-        arrays: dict[str, Array] = {"sparse": self.ranker.sparse, "dense": self.ranker.dense}
+        ranker = self.ranker
+        arrays: dict[str, Array] = {"sparse": ranker.sparse, "dense": ranker.dense, "unseen": ranker.unseen}
         for number, one in enumerate(self.vocabularies):
             if one.vectors is not None:
                 arrays[f"names{number}"] = one.vectors.names
@@ -271,11 +281,12 @@ class ConceptStage:
         """Return what `to_part` gave.
 
         Raises:
-            ModelError: it is damaged, or its features are those of another version.
+            ModelError: it is damaged, or has features that this version lacks.
         """
         values = part.read(_Described)
         encoder = encoders.FrozenEncoder.from_part(part.part("encoder")) if "encoder" in part.parts else None
-        if values.numbers != [*NUMBERS, *(BY_ENCODER if encoder else ())] or values.templates != list(TEMPLATES):
+        numbers = [*NUMBERS, *(BY_ENCODER if encoder else ())]
+        if values.numbers != numbers or not set(TEMPLATES).issuperset(values.templates):  # other ones have no weights
             raise ModelError(
                 "the linking stage has features of another version of Spanloom; train the model again, or use the "
                 "version that made it"
@@ -296,9 +307,9 @@ class ConceptStage:
                 f"types of the linking stage name vocabularies beyond the {len(vocabularies)} that there are"
             )
         index = FeatureIndex.from_part(part.part("index"))
-        ranker = Ranker(
-            index, part.array("sparse", np.float32, len(index)), part.array("dense", np.float32, len(values.numbers))
-        )
+        stored = ("dense", "unseen") if "unseen" in part.arrays else ("dense",)
+        dense, *unseen = (part.array(name, np.float32, len(numbers)) for name in stored)
+        ranker = Ranker(index, part.array("sparse", np.float32, len(index)), dense, *unseen or [np.zeros_like(dense)])
         return cls(tuple(vocabularies), values.types, ranker, values.scaling, values.document_scaling)
 
 
@@ -372,6 +383,13 @@ class Groups(NamedTuple):
     numbers: Floats
     values: UInt64
 
+    @property
+    def unseen(self) -> NDArray[np.bool_]:
+        """(C,) whether no training mention had the text of the mention."""
+        lengths = np.diff(self.ptr)
+        shares = np.maximum.reduceat(self.numbers[:, _SHARE], self.ptr[:-1]) if len(lengths) else np.empty(0)
+        return np.repeat(shares == 0, lengths)
+
     def best(self, scores: Floats) -> Int64:
         """Return the row of the largest score of each mention, (M,); of equal ones the first."""
         if len(self.ptr) == 1:
@@ -390,11 +408,13 @@ class Ranker:
         index: which feature has which weight.
         sparse: (F,) float32, the weight of each single feature.
         dense: (D,) float32, those of the numbers.
+        unseen: (D,) float32, more weight that numbers have where no training mention had the text.
     """
 
     index: FeatureIndex
     sparse: Singles
     dense: Singles
+    unseen: Singles
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -406,12 +426,16 @@ class Ranker:
         if not len(groups.numbers):
             return np.empty(0)
         sums = self.index.weighed(conjunctions(TEMPLATES), groups.values, self.sparse)
-        return log_shares(sums + np.einsum("cd,d->c", groups.numbers, self.dense), groups.ptr)
+        return log_shares(sums + self._weighed(groups).sum(1), groups.ptr)
+
+    def _weighed(self, groups: Groups) -> Floats:
+        found: Floats = groups.numbers * (self.dense + groups.unseen[:, None] * self.unseen)
+        return found
 
     def parts(self, groups: Groups) -> tuple[tuple[str, ...], Floats]:
         """Return names of P parts of a score, numbers and templates, and what each gives each candidate, (C, P)."""
         names = {name: row for row, name in enumerate(conjunctions(TEMPLATES).names)}
-        columns = [groups.numbers * self.dense]
+        columns = [self._weighed(groups)]
         for template in TEMPLATES:
             made = conjunctions((template,))
             values = np.ascontiguousarray(groups.values[[names[name] for name in made.names]])
@@ -442,6 +466,7 @@ def fit_ranker(
         tolerance: the relative improvement below which it ends.
     """
     built = build_index(conjunctions(TEMPLATES).keys(groups.values), min_count=min_count)
+    numbers = np.concatenate([groups.numbers, groups.numbers * groups.unseen[:, None]], 1)
     sizes = built.index.group_sizes
     features, scale = len(sizes), np.sqrt(sizes)
     transposed = transpose(built.matrix, features)
@@ -451,7 +476,7 @@ def fit_ranker(
     def value(point: Singles, gradient: Singles) -> float:
         own = (point[:features] * scale)[:, None, None]
         sums = role_scores(built.matrix, Weights(own, nothing), run=run).roles[:, 0, 0]
-        scores = sums + np.einsum("cd,d->c", groups.numbers, point[features:].astype(np.float64))
+        scores = sums + np.einsum("cd,d->c", numbers, point[features:].astype(np.float64))
         every = log_shares(scores, groups.ptr)
         gold = np.where(right, every, -np.inf)
         top = np.maximum.reduceat(gold, groups.ptr[:-1])
@@ -459,15 +484,16 @@ def fit_ranker(
         slope = np.exp(every) - np.exp(gold - np.repeat(reached, lengths))
         role_gradient(transposed, slope.astype(np.float32)[:, None, None], gather, run)
         gradient[:features] = gather[:, 0, 0] * scale + np.float32(2 * l2) * point[:features]
-        gradient[features:] = np.einsum("c,cd->d", slope, groups.numbers) + 2 * _RIDGE * point[features:]
+        gradient[features:] = np.einsum("c,cd->d", slope, numbers) + 2 * _RIDGE * point[features:]
         squares = np.square(point, dtype=np.float64)
         return float(-reached.sum() + l2 * squares[:features].sum() + _RIDGE * squares[features:].sum())
 
     point = minimize(
-        value, np.zeros(features + groups.numbers.shape[1], np.float32), iterations=_ITERATIONS, tolerance=tolerance,
+        value, np.zeros(features + numbers.shape[1], np.float32), iterations=_ITERATIONS, tolerance=tolerance,
         run=run,
     )  # fmt: skip
-    return Ranker(built.index, (point[:features] * scale / sizes).astype(np.float32), point[features:])
+    dense, unseen = point[features:].reshape(2, -1)
+    return Ranker(built.index, (point[:features] * scale / sizes).astype(np.float32), dense, unseen)
 
 
-_SUPPORT, _RELATED = NUMBERS.index("support"), NUMBERS.index("related")
+_SHARE, _SUPPORT, _RELATED = (NUMBERS.index(name) for name in ("share", "support", "related"))

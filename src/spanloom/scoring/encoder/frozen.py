@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,8 @@ from spanloom.document import Batch
 from spanloom.features.word_vectors import LENGTH, Dense, around
 from spanloom.hypergraph import Singles
 from spanloom.modelfile import ModelPart
+from spanloom.scoring.encoder.network import torch_threads
+from spanloom.scoring.encoder.packing import by_width
 from spanloom.scoring.encoder.scorer import EncoderScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 
@@ -48,18 +50,17 @@ class FrozenEncoder:
     scorer: EncoderScorer
 
     @classmethod
-    def open(cls, path: str | Path, batch: Batch, pooling: Literal["first", "mean"] = "first") -> FrozenEncoder:
+    def open(cls, path: str | Path, batch: Batch) -> FrozenEncoder:
         """Open the folder of an encoder.
 
         Args:
             path: of the folder.
-            batch: whose first documents show what is usual.
-            pooling: the sub-words that make a token's vector.
+            batch: whose first documents show what is usual; without any, outputs stay as they are.
 
         Raises:
             UsageError: see `spanloom.scoring.encoder.folder.open_encoder`.
         """
-        settings = EncoderSettings(pooling=pooling, window=256, precision="float32", adapters=0)
+        settings = EncoderSettings(window=256, precision="float32", adapters=0)
         opened = EncoderScorer.open(str(path), _Numbers.of(1), 1, settings, 0, "cpu")
         width = opened.network.head.in_features
         opened.network.head = _layer(np.zeros(width), 1.0)
@@ -82,6 +83,29 @@ class FrozenEncoder:
     def outputs(self, batch: Batch) -> Singles:
         """Return the (T, D) outputs of the tokens of a batch, moved and scaled."""
         return self.scorer.score(batch).roles[:, :, 0]
+
+    def means(self, batch: Batch) -> Singles:
+        """Return the mean output for each of N documents, (N, D), neither moved nor scaled; 0 for one without tokens.
+
+        Special sub-words count, as they do where encoders of sentences are trained. Documents share packs of one shape,
+        so what one gets depends on no other.
+
+        Args:
+            batch: short documents; a window is read as a document of its own, and counts by its length.
+        """
+        scorer, reading = self.scorer, self.scorer.read(batch)
+        reading.subwords.warn_unknown("the words of names and mentions", -1)
+        found, lengths = np.zeros((len(batch.documents), self.size), np.float32), np.zeros(len(batch.documents))
+        special = sum(map(len, scorer.tokenizer.around))
+        with torch.no_grad(), torch_threads(1):
+            for chosen, shape in by_width(reading, special, scorer.settings.window, scorer.at_once):
+                packed = scorer.pack(reading, chosen, shape)
+                totals = np.einsum("wsd,ws->wd", scorer.network.hidden(packed).cpu().numpy(), packed.mask)
+                own = reading.windows.document[chosen]
+                np.add.at(found, own, totals[: len(chosen)])
+                np.add.at(lengths, own, packed.mask.sum(1)[: len(chosen)])
+        found /= np.maximum(1, lengths)[:, None]
+        return found
 
     def columns(self, batch: Batch, positions: Sequence[int]) -> Dense:
         """Return the outputs at some positions around each token; all tokens have one.

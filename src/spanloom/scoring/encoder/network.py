@@ -51,12 +51,12 @@ class Network(nn.Module):
         Each product has the shape of the pack, regardless of its content. The scores of a window therefore do not
         depend on the other windows, if those of the encoder itself do not.
         """
-        hidden = self._hidden(packed)
+        hidden = self.hidden(packed)
         with torch.autocast(hidden.device.type, enabled=False):
             scores: Tensor = self.head(hidden)
         return scores
 
-    def _hidden(self, packed: Packed) -> Tensor:
+    def hidden(self, packed: Packed) -> Tensor:
         """Return the (W, S, D) outputs of the encoder, in 32 bits."""
         device = self.head.weight.device
         with torch.autocast(device.type, torch.bfloat16, enabled=self.halved):
@@ -68,7 +68,7 @@ class Network(nn.Module):
 
     def vectors(self, packed: Packed) -> Tensor:
         """Return the (T, D) vectors of tokens: of their first or last sub-word, or the mean of all."""
-        hidden = self._hidden(packed)
+        hidden = self.hidden(packed)
         device, flat = hidden.device, hidden.reshape(-1, hidden.shape[-1])
         found = flat[torch.from_numpy(packed.at).to(device)]
         if len(packed.token) == packed.tokens:
