@@ -7,16 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pkgutil import resolve_name
 from string import ascii_letters, digits
-from typing import Any, Final, NamedTuple, TypeVar, overload
+from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
 
 from spanloom.document.document import Document, Offsets
 from spanloom.errors import DataError, clip
 from spanloom.parallel import grouped, whole_ranges
-
-T = TypeVar("T")
-_LARGE: Final = 1 << 17  # tokens of a batch of which nothing is kept
 
 
 class SentenceNumber(NamedTuple):
@@ -65,6 +62,8 @@ class Batch:
         firsts: (D + 1,) first sentence of each document, and N.
         columns: values of columns, one for each of the T tokens, in place of those of the documents.
 
+    Attributes: ``derived``, what was computed from the tokens and is kept, by name.
+
     >>> batch = Batch.of([Document("No pain.", tokens=[[0, 2], [3, 7], [7, 8]], sentences=[[0, 3]])])
     >>> batch.sentences.tolist(), batch.firsts.tolist(), batch.words
     ([0, 3], [0, 1], ['No', 'pain', '.'])
@@ -75,7 +74,7 @@ class Batch:
     sentences: Offsets
     firsts: Offsets
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, documents: Sequence[Document]) -> Batch:
@@ -105,20 +104,6 @@ class Batch:
         if apart.any() or offsets[-1] != len(tokens):
             _refuse(documents)
         return cls(tuple(documents), tokens, offsets, np.append(0, counts.cumsum()))
-
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what is made of the tokens; the same object the next time, unless the batch is as large as a corpus.
-
-        Args:
-            name: of what is made.
-            make: makes it.
-        """
-        if len(self.tokens) > _LARGE:
-            return make()
-        if name not in self._made:
-            self._made[name] = make()
-        found: T = self._made[name]
-        return found
 
     @property
     def starts(self) -> Offsets:

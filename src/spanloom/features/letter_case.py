@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document
 from spanloom.errors import ModelError
 from spanloom.features.columns import lower
-from spanloom.features.tokens import Tokens, flatten
+from spanloom.features.tokens import Tokens, flatten, once
 from spanloom.hashing import Int64, UInt64, hash_values, intern
 from spanloom.modelfile import Array, ModelPart
 from spanloom.native import Kernel
@@ -157,8 +157,8 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
     >>> feature_tokens(batch).text[:40]
     'no chest pain or dyspnea; WBC, RBC, HGB,'
     """
-    tokens, sentences = batch.once("tokens", lambda: flatten(batch)), batch.sentences
-    kinds, long = batch.once("letter case", lambda: _case_of(tokens, sentences))
+    tokens, sentences = once(batch, "tokens", lambda: flatten(batch)), batch.sentences
+    kinds, long = once(batch, "letter case", lambda: _case_of(tokens, sentences))
     loud = (kinds == _CAPITALS) & long
     chosen = loud if usual is None else kinds != _USUAL
     if not chosen.any():

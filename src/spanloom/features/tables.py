@@ -14,7 +14,7 @@ from spanloom.features.clusters import Clusters
 from spanloom.features.columns import cut, is_cluster_column, word_column
 from spanloom.features.letter_case import UsualCase, feature_tokens
 from spanloom.features.template import Column
-from spanloom.features.tokens import DistinctWords
+from spanloom.features.tokens import DistinctWords, once
 from spanloom.hashing import Int64, hash_text, hashes, numbered
 from spanloom.native import Kernel
 
@@ -104,7 +104,7 @@ def tabulate(
         DataError: a column of the data has more or fewer values than the document has tokens.
     """
     layout, tokens = _layout(tuple(columns)), feature_tokens(batch, usual)
-    words = batch.once("words", lambda: DistinctWords.of(tokens)) if tokens.plain else DistinctWords.of(tokens)
+    words = once(batch, "words", lambda: DistinctWords.of(tokens)) if tokens.plain else DistinctWords.of(tokens)
     ids = np.empty((1 + len(layout.sizes), len(tokens.starts)), np.int32)
     ids[0] = words.ids
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ _LOWER: Final = 4
 _DIGIT: Final = 8
 _ALNUM: Final = 16
 _MARK: Final = 32
+_LARGE: Final = 1 << 17  # tokens of a batch of which nothing is kept
+T = TypeVar("T")
 
 
 class CharacterTable(NamedTuple):
@@ -49,6 +51,22 @@ class Tokens(NamedTuple):
     starts: Int64
     ends: Int64
     plain: bool = True
+
+
+def once(batch: Batch, name: str, make: Callable[[], T]) -> T:
+    """Return what is made of a batch's tokens; the same object the next time, unless the batch is as large as a corpus.
+
+    Args:
+        batch: whose tokens they are.
+        name: of what is made.
+        make: makes it.
+    """
+    if len(batch.tokens) > _LARGE:
+        return make()
+    if name not in batch.derived:
+        batch.derived[name] = make()
+    found: T = batch.derived[name]
+    return found
 
 
 def flatten(batch: Batch) -> Tokens:
