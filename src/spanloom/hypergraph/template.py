@@ -10,6 +10,7 @@ Sources: Lu and Roth (2015), section 3.2; Muis and Lu (2016), section 4; Muis an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from spanloom.errors import SpanloomError, UsageError
@@ -50,7 +51,7 @@ class Hyperedge:
     constant: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     """Node kinds and hyperedges, repeated at each token.
 
@@ -102,12 +103,12 @@ class Template:
             if any(child.step == 0 and order[child.kind] <= order[edge.head] for child in edge.children):
                 raise SpanloomError(f"hyperedge {edge.label!r} leads back to a kind that comes before its head")
 
-    @property
+    @cached_property
     def roles(self) -> tuple[str, ...]:
         """The roles, in order of first use: the R axis."""
         return tuple(dict.fromkeys(role.name for edge in self.edges for role in edge.roles))
 
-    @property
+    @cached_property
     def constants(self) -> tuple[str, ...]:
         """The names of constant scores, in order of first use: the C axis."""
         return tuple(dict.fromkeys(edge.constant for edge in self.edges if edge.constant is not None))

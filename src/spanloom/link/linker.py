@@ -98,7 +98,8 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
     Attributes after fitting: ``types_``, ``model_``, ``report_``, ``splitter_``, and ``lost_``, the mentions that no
     derivation holds; the last is not saved.
 
-    >>> from spanloom.vocabulary import Concept
+    >>> from spanloom import Document, Linker, Mention
+    >>> from spanloom.vocabulary import Concept, Vocabulary
     >>> names = Vocabulary.build([Concept("D1", "chest pain"), Concept("D2", "fever")])
     >>> texts = [("no chest pain", 3, 13, "D1"), ("mild fever", 5, 10, "D2")] * 20
     >>> notes = [Document(text, mentions=[Mention("x", [(a, b)], concepts=[c])]) for text, a, b, c in texts]
