@@ -255,7 +255,7 @@ class Scopes(Found):
             clear &= (bracket <= low) | (_last(self.where(CLOSE_BRACKET), high) > bracket)
             # "a fracture of A was not seen"
             of = _last(self._genitives[~self._is("purposes")[self._genitives]], start)
-            stated = _between(self._any_of("verbs", "predicates", "relatives"), of, start)
+            stated = _between(self._any_of("verbs", "predicates", "actions", "relatives"), of, start)
             clear &= (of <= clause) | (start - of > _CLOSE) | stated
             # so is "A, B: absent"
             listed |= apposed
@@ -381,12 +381,13 @@ class Scopes(Found):
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "no radiation of A", but not "no signs of A"
         of = _last(self._genitives, at)
-        complement = (of > begin) & ~_between(self._joints, of, at) & ~_between(verbs, of, at)
+        place = self._is("locatives")[of]
+        inner = of >= begin + ~place
+        complement = inner & ~_between(self._joints, of, at) & ~_between(verbs, of, at)
         # "no A in B, C and D", but not "no A in B, C or D"
         joined = np.append(coordinators, far)[np.searchsorted(coordinators, of)]
         places = self._is("near_ends")[joined] & (joined < end) & ~_between(verbs, of, joined)
-        place = self._is("locatives")[of]
-        complement |= (of > begin) & place & places & ~_between(self._joints, joined + 1, at)
+        complement |= inner & places & ~_between(self._joints, joined + 1, at)
         complement &= negation | place
         # "effect of a diet without A on B"
         modifier = self._is("modifiers")[first]
