@@ -330,9 +330,11 @@ int64_t spanloom_wholes(const wholes_arguments *a) {
     double *same = TAKE(&own, double, count), *other = TAKE(&own, double, count);
     if (own.failed) return give_back(&own, NO_MEMORY);
     opened[0] = closed[0] = joined[0] = 0;
+    uint8_t some[256] = {0}; /* whether a mark's hash has this last byte: most words need no more */
+    for (int64_t i = 0; i < a->marks.n; i++) some[a->marks.at[i] & 255] = 1;
     for (int64_t t = 0; t < tokens; t++) {
         marks[t] = 0;
-        for (int64_t i = 0; i < a->marks.n; i++)
+        for (int64_t i = 0; some[text->words.at[t] & 255] && i < a->marks.n; i++)
             if (a->marks.at[i] == text->words.at[t]) marks[t] |= (uint8_t)a->bits.at[i];
         opened[t + 1] = opened[t] + (marks[t] & OPENS) / OPENS;
         closed[t + 1] = closed[t] + (marks[t] & CLOSES) / CLOSES;
