@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import signal
@@ -429,6 +430,7 @@ def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     kept = pa.ipc.read_schema(pa.py_buffer(schema))
+    gc.freeze()  # what is imported stays: the collector need not go through it again and again
     while True:
         try:
             fragment, output = pipe.recv()
