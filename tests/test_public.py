@@ -76,7 +76,7 @@ PUBLIC = {
         "read_digest read_kind save write"
     ),
     "spanloom.models": "Installed KINDS Model Saved class_of explain installed load locate",
-    "spanloom.native": "Kernel library",
+    "spanloom.native": "Kernel keep_memory library",
     "spanloom.parallel": (
         "Executor Processes SERIAL Serial Threads even_ranges grouped threads whole_ranges worker_count"
     ),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import platform
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -136,3 +139,18 @@ def test_offsets_have_one_element_at_least() -> None:
     none = np.zeros(0, np.int64)
     with pytest.raises(UsageError, match=r"transpose: offsets is of shape \(0,\), expected \*\+1"):
         Kernel("transpose")(np.zeros(0, np.int32), none, none, np.zeros(0, np.int32))
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
+def test_memory_is_kept_for_the_next_arrays() -> None:
+    code = """
+import resource, numpy as np
+from spanloom.native import keep_memory
+keep_memory()
+faults = []
+for _ in range(9):
+    np.ones(1 << 20)
+    faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+assert faults[-1] - faults[0] < 64, faults
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -23,6 +23,7 @@ from spanloom.formats.scanning import format_by_suffix
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions, gives_arrays
 from spanloom.model.stages import Staged
 from spanloom.models import load
+from spanloom.native import keep_memory
 
 if TYPE_CHECKING:
     from spanloom.attributes import Cues
@@ -59,6 +60,7 @@ def run(args: Predict) -> int | None:
     draws = output is None and output_format is None and sys.stdout.isatty()
     output = STDIO if output is None else output
     output_format = output_format_of(output, output_format)
+    keep_memory()
     predictor = load_model(args.model, args.jobs, args.encoder)
     reader = Reading.of(args, log, input_format_of(args, args.source))
     # a column is filled beside the mentions of the input, and some may keep them; nothing else reads them

@@ -236,7 +236,8 @@ class Engine(ABC):
         marked = np.zeros(len(sentence), np.uint8)
         scores = Masked.of(potentials, None, self.template)
         _best_of_lanes(scores, offsets, self._automata, lanes, edges, run, added, mark, marked)
-        return np.flatnonzero(marked), edges.take(np.flatnonzero(np.repeat(marked, lengths)), 0)
+        picked = marked.view(np.bool_)  # with which NumPy is faster
+        return np.flatnonzero(picked), edges.take(np.flatnonzero(np.repeat(picked, lengths)), 0)
 
     def kbest(
         self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int, *,

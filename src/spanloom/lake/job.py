@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import signal
@@ -23,6 +24,7 @@ from spanloom.files.staging import locked, sweep
 from spanloom.files.walk import NO_LINK
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.ledger import Fragment, Ledger, annotate_fragment
+from spanloom.native import keep_memory
 
 if TYPE_CHECKING:
     from pyarrow import Schema
@@ -429,6 +431,8 @@ def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     kept = pa.ipc.read_schema(pa.py_buffer(schema))
+    keep_memory()
+    gc.freeze()  # what is imported stays: the collector need not go through it again and again
     while True:
         try:
             fragment, output = pipe.recv()

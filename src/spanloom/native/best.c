@@ -40,6 +40,38 @@ static inline void keep_larger(const double *restrict one, const double *restric
     }
 }
 
+/* The largest score so far of a block of lanes, and the choice that gives it, in registers. */
+typedef struct {
+    vector best[BLOCK / WIDTH];
+    mask pick[BLOCK / WIDTH];
+} leading;
+
+static inline leading lead_of(int64_t first) {
+    leading lead;
+    for (int i = 0; i < BLOCK / WIDTH; i++) {
+        lead.best[i] = (vector){0} - INFINITY;
+        lead.pick[i] = (mask){0} + first;
+    }
+    return lead;
+}
+
+/* Keep the larger of one + two and the best so far, with its choice. */
+static inline void take_larger(leading *lead, const double *one, const double *two, int64_t this) {
+    for (int i = 0; i < BLOCK / WIDTH; i++) {
+        vector value = ((const vector *)one)[i] + ((const vector *)two)[i];
+        mask larger = value > lead->best[i];
+        lead->best[i] = (vector)(((mask)value & larger) | ((mask)lead->best[i] & ~larger));
+        lead->pick[i] = (larger & this) | (lead->pick[i] & ~larger);
+    }
+}
+
+static inline void store(const leading *lead, double *best, int32_t *pick) {
+    for (int i = 0; i < BLOCK / WIDTH; i++) {
+        ((vector *)best)[i] = lead->best[i];
+        ((picks *)pick)[i] = __builtin_convertvector(lead->pick[i], picks);
+    }
+}
+
 /* Compute the scores of hyperedges that vary, and of bundles with their best member, at a token. */
 static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
     const Automaton *automaton = &g->a->automaton;
@@ -66,15 +98,13 @@ static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_ne
                 g->w[e * g->wide + lane] = -INFINITY;
     }
     for (int64_t i = 0; i < bundles; i++) {
-        const int64_t *edge = automaton->bundle_edge.at;
-        for (int64_t lane = 0; lane < lanes; lane++) {
-            g->best[lane] = -INFINITY;
-            g->pick[lane] = (int32_t)edge[automaton->bundle_ptr.at[i]];
+        const int64_t *edge = automaton->bundle_edge.at, begin = automaton->bundle_ptr.at[i];
+        for (int64_t lane = 0; lane < lanes; lane += BLOCK) {
+            leading lead = lead_of(edge[begin]);
+            for (int64_t j = begin; j < automaton->bundle_ptr.at[i + 1]; j++)
+                take_larger(&lead, g->w + edge[j] * g->wide + lane, g->none + lane, edge[j]);
+            store(&lead, g->w + (edges + i) * g->wide + lane, g->members + (token * bundles + i) * g->wide + lane);
         }
-        for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++)
-            keep_larger(g->w + edge[j] * g->wide, g->none, edge[j], g->best, g->pick, lanes);
-        memcpy(g->w + (edges + i) * g->wide, g->best, (size_t)lanes * sizeof *g->w);
-        memcpy(g->members + (token * bundles + i) * g->wide, g->pick, (size_t)lanes * sizeof *g->pick);
     }
 }
 
@@ -87,26 +117,10 @@ static void pull(const group *g, int32_t *choices, int64_t lanes) {
     for (int64_t j = automaton->order.n - 1; j >= 0; j--) {
         int64_t s = automaton->order.at[j], first = automaton->first.at[s], stop = automaton->stop.at[s];
         for (int64_t lane = 0; lane < lanes; lane += BLOCK) {
-            vector best[BLOCK / WIDTH];
-            mask pick[BLOCK / WIDTH];
-            for (int i = 0; i < BLOCK / WIDTH; i++) {
-                best[i] = (vector){0} - INFINITY;
-                pick[i] = (mask){0} + first;
-            }
-            for (int64_t c = first; c < stop; c++) {
-                const vector *w = (vector *)(g->w + edge[c] * g->wide + lane);
-                const vector *b = (vector *)(g->b + target[c] * g->wide + lane);
-                for (int i = 0; i < BLOCK / WIDTH; i++) {
-                    vector value = w[i] + b[i];
-                    mask larger = value > best[i];
-                    best[i] = (vector)(((mask)value & larger) | ((mask)best[i] & ~larger));
-                    pick[i] = (larger & c) | (pick[i] & ~larger);
-                }
-            }
-            for (int i = 0; i < BLOCK / WIDTH; i++) {
-                ((vector *)(g->b + s * g->wide + lane))[i] = best[i];
-                ((picks *)(choices + s * g->wide + lane))[i] = __builtin_convertvector(pick[i], picks);
-            }
+            leading lead = lead_of(first);
+            for (int64_t c = first; c < stop; c++)
+                take_larger(&lead, g->w + edge[c] * g->wide + lane, g->b + target[c] * g->wide + lane, c);
+            store(&lead, g->b + s * g->wide + lane, choices + s * g->wide + lane);
         }
     }
 }

@@ -169,16 +169,18 @@ int64_t spanloom_letter_cases(const letter_cases_arguments *a) {
         a->found.at[n] = 0;
         if (first == end || size == 0) continue;
         if (first < 0 || end < first || end > a->starts.n) return BAD_INDEX;
-        int64_t begin = a->starts.at[first], stop = begin < next ? next : begin + 1, small = 0, titled = 0;
+        int64_t begin = a->starts.at[first], small = 0, titled = 0;
         uint32_t uppers = 0, others = 0;
         if (begin < 0 || begin > size) return BAD_INDEX;
+        int64_t stop = begin < next ? next : begin + 1;
         for (int64_t i = begin; i < least(stop, size); i++) {
             uppers += is_capital(codes[i]);
             others += is_small(codes[i]) | (codes[i] > 127);
         }
         for (int64_t t = first; t < end; t++) {
-            int64_t start = a->starts.at[t], length = a->ends.at[t] - start;
-            if (length > 0 && (start < 0 || a->ends.at[t] > size)) return BAD_INDEX;
+            int64_t start = a->starts.at[t];
+            if (start < 0 || start > size || a->ends.at[t] < 0 || a->ends.at[t] > size) return BAD_INDEX;
+            int64_t length = a->ends.at[t] - start;
             long_one |= length >= a->wide;
             if (length > 0) small += is_small(codes[start]);
             if (length > 1) titled += is_capital(codes[start]) && is_small(codes[start + 1]);

@@ -172,37 +172,90 @@ int64_t spanloom_conjoin(const conjoin_arguments *a) {
     return give_back(&own, n);
 }
 
+#define FEW 10     /* things, of BATCH, whose keys are sooner made one by one */
+#define SOUGHT 256 /* keys that are looked up at a time */
+#define AHEAD 24   /* slots and weights that are asked for before they are needed */
+
+/* Of each row of values, which of some things have one, a bit for each. */
+static void note_values(u64_2 values, int64_t begin, int64_t size, uint32_t *there) {
+    for (int64_t v = 0; v < values.n; v++) {
+        const uint64_t *row = &AT2(values, v, begin);
+        there[v] = 0;
+        for (int64_t j = 0; j < size; j++) there[v] |= (uint32_t)(row[j] != 0) << j;
+    }
+}
+
+/* The key of a template at a thing that has all its values. */
+static uint64_t key_of(const ConjunctionProgram *program, int64_t f, u64_2 values, int64_t thing) {
+    uint64_t key = program->seeds.at[f];
+    for (int64_t i = program->ptr.at[f]; i < program->ptr.at[f + 1]; i++) {
+        uint64_t value = AT2(values, program->row.at[i], thing), limit = program->most.at[i];
+        key = mix(key, value < limit ? value : limit);
+    }
+    return key != 0 ? key : 1;
+}
+
+/* Look up keys and add the weights of those that are there to the totals of things; return whether rows are valid. */
+static int add_weights(const weigh_arguments *a, const uint64_t *keys, const uint8_t *things, int64_t count,
+                       float *total) {
+    int64_t rows[SOUGHT + BATCH];
+    uint8_t owners[SOUGHT + BATCH];
+    int64_t found = 0;
+    for (int64_t k = 0; k < least(AHEAD, count); k++)
+        __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, keys[k])]);
+    for (int64_t k = 0; k < count; k++) {
+        if (k + AHEAD < count) __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, keys[k + AHEAD])]);
+        uint64_t word = a->table.at[find(a->table, a->shift, keys[k])];
+        if (word == 0 || (keys[k] & LOW) != word >> 32) continue;
+        int64_t row = (int64_t)(word & LOW) - 1;
+        if (row < 0 || row >= a->weights.n) return 0;
+        __builtin_prefetch(&a->weights.at[row]);
+        rows[found] = row;
+        owners[found++] = things[k];
+    }
+    for (int64_t k = 0; k < found; k++) total[owners[k]] += a->weights.at[rows[k]];
+    return 1;
+}
+
 /* Template by template, for a batch of things at a time:
-   1. Keys. A map of bits leaves out most that the index does not know.
-   2. The slots of the others are touched, independently of one another.
-   3. They are looked up, and their weights added. */
+   1. Keys, of the few things that have the values of a rare template alone. A map of bits leaves out most that the
+      index does not know.
+   2. The others are looked up, many at a time, so that the processor waits for many cache misses at once.
+   3. Their weights are added, in the order of the templates. */
 int64_t spanloom_weigh(const weigh_arguments *a) {
-    if (!is_sound(&a->program, a->values.n) || (a->table.n & (a->table.n - 1)) != 0) return BAD_INDEX;
+    const ConjunctionProgram *program = &a->program;
+    if (!is_sound(program, a->values.n) || (a->table.n & (a->table.n - 1)) != 0) return BAD_INDEX;
     if (a->first < 0 || a->last > a->values.m || a->table.n < 1) return BAD_INDEX;
     if ((LOW >> (a->bits_shift & 63)) >= (uint64_t)a->bits.n * 8) return BAD_INDEX;
+    memory own = {0};
+    uint32_t *there = TAKE(&own, uint32_t, a->values.n);
+    if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t begin = a->first; begin < a->last; begin += BATCH) {
-        int64_t size = least(BATCH, a->last - begin);
+        int64_t size = least(BATCH, a->last - begin), likely = 0;
+        uint64_t sought[SOUGHT + BATCH];
+        uint8_t things[SOUGHT + BATCH];
         float total[BATCH] = {0};
-        for (int64_t f = 0; f < a->program.seeds.n; f++) {
+        note_values(a->values, begin, size, there);
+        for (int64_t f = 0; f < program->seeds.n; f++) {
             uint64_t keys[BATCH];
-            int64_t kept[BATCH], likely = 0;
-            keys_of(&a->program, f, a->values, begin, size, keys);
-            for (int64_t j = 0; j < size; j++) {
-                uint64_t place = (keys[j] & LOW) >> (a->bits_shift & 63);
-                kept[likely] = j;
-                likely += (keys[j] != 0) & (a->bits.at[place >> 3] >> (place & 7));
+            int64_t count = 0;
+            uint32_t all = (uint32_t)(LOW >> (BATCH - size));
+            for (int64_t i = program->ptr.at[f]; i < program->ptr.at[f + 1]; i++) all &= there[program->row.at[i]];
+            for (uint32_t rest = all; rest != 0; rest &= rest - 1) count++;
+            if (count > FEW) keys_of(program, f, a->values, begin, size, keys);
+            for (; all != 0; all &= all - 1) {
+                int64_t j = __builtin_ctz(all);
+                uint64_t key = count > FEW ? keys[j] : key_of(program, f, a->values, begin + j);
+                uint64_t place = (key & LOW) >> (a->bits_shift & 63);
+                sought[likely] = key;
+                things[likely] = (uint8_t)j;
+                likely += (a->bits.at[place >> 3] >> (place & 7)) & 1;
             }
-            for (int64_t k = 0; k < likely; k++)
-                __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, keys[kept[k]])]);
-            for (int64_t k = 0; k < likely; k++) {
-                uint64_t key = keys[kept[k]], word = a->table.at[find(a->table, a->shift, key)];
-                if (word == 0 || (key & LOW) != word >> 32) continue;
-                int64_t row = (int64_t)(word & LOW) - 1;
-                if (row < 0 || row >= a->weights.n) return BAD_INDEX;
-                total[kept[k]] += a->weights.at[row];
-            }
+            if (likely < SOUGHT && f + 1 < program->seeds.n) continue;
+            if (!add_weights(a, sought, things, likely, total)) return give_back(&own, BAD_INDEX);
+            likely = 0;
         }
         memcpy(&a->scores.at[begin], total, (size_t)size * sizeof *total);
     }
-    return 0;
+    return give_back(&own, 0);
 }

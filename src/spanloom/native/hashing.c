@@ -1,12 +1,25 @@
-/* Numbers of keys and of strings: see hashing.h. */
+/* Numbers of keys and of strings: see hashing.h. And what concerns the library as a whole. */
 #include "hashing.h"
 #include "spanloom.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#define KEPT (32 << 20) /* bytes: of one array at most, which is the allocator's own limit, and eight times of all */
 
 int64_t spanloom_has_avx2(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("bmi2");
+#else
+    return 0;
+#endif
+}
+
+int64_t spanloom_keep_memory(void) {
+#ifdef __GLIBC__
+    return mallopt(M_MMAP_THRESHOLD, KEPT) && mallopt(M_TRIM_THRESHOLD, 8 * KEPT);
 #else
     return 0;
 #endif

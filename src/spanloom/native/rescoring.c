@@ -160,20 +160,49 @@ int64_t spanloom_texts(const texts_arguments *a) {
 
 /* ------------------------------------------------------------------------------------------- names of the training */
 
-/* 0 for 0, which is no key. The search has no branches, which no processor could foresee. */
-static int64_t count_of(const recall_arguments *a, uint64_t key) {
-    const uint64_t *low = a->keys.at;
-    if (key == 0 || a->keys.n == 0) return 0;
-    for (int64_t left = a->keys.n; left > 1; left -= left / 2) low += low[left / 2 - 1] < key ? left / 2 : 0;
-    return *low == key ? a->counts.at[low - a->keys.at] : 0;
+/* The counts of a batch of keys. The searches have no branches, which no processor could foresee, and take turns, so
+   that it reads for one while it waits for another. */
+static void count_keys(const recall_arguments *a, const uint64_t *keys, int64_t count, int64_t *counts) {
+    const uint64_t *low[BATCH];
+    for (int64_t k = 0; k < count; k++) low[k] = a->keys.at;
+    for (int64_t left = a->keys.n; left > 1; left -= left / 2)
+        for (int64_t k = 0; k < count; k++) low[k] += low[k][left / 2 - 1] < keys[k] ? left / 2 : 0;
+    for (int64_t k = 0; k < count; k++)
+        counts[k] = a->keys.n > 0 && *low[k] == keys[k] ? a->counts.at[low[k] - a->keys.at] : 0;
 }
 
+/* 1. Texts, but for 0, which is no key, are looked up.
+   2. So are those that are there with their types. */
 int64_t spanloom_recall(const recall_arguments *a) {
-    for (int64_t i = 0; i < a->text.n; i++) {
-        uint64_t text = a->text.at[i], of_kind = mix(mix(mix(START, 0), text), (uint64_t)a->kind.at[i]);
-        int64_t total = count_of(a, text), own = total > 0 ? count_of(a, of_kind != 0 ? of_kind : 1) : 0;
-        double share = (double)own / (double)most(total, 1);
-        a->found.at[i] = total == 0 ? 0 : share == 1.0 ? 2 - (own == 1) : share > a->often ? 3 : share > 0.0 ? 4 : 5;
+    for (int64_t begin = 0; begin < a->text.n; begin += BATCH) {
+        uint64_t keys[BATCH];
+        int64_t who[BATCH], counts[BATCH], total[BATCH] = {0}, own[BATCH] = {0}, size = 0;
+        int64_t end = least(begin + BATCH, a->text.n);
+        for (int64_t i = begin; i < end; i++) {
+            if (a->text.at[i] == 0) continue;
+            keys[size] = a->text.at[i];
+            who[size++] = i - begin;
+        }
+        count_keys(a, keys, size, counts);
+        for (int64_t k = 0; k < size; k++) total[who[k]] = counts[k];
+        size = 0;
+        for (int64_t i = begin; i < end; i++) {
+            if (total[i - begin] <= 0) continue;
+            uint64_t key = mix(mix(mix(START, 0), a->text.at[i]), (uint64_t)a->kind.at[i]);
+            keys[size] = key != 0 ? key : 1;
+            who[size++] = i - begin;
+        }
+        count_keys(a, keys, size, counts);
+        for (int64_t k = 0; k < size; k++) own[who[k]] = counts[k];
+        for (int64_t i = begin; i < end; i++) {
+            int64_t all = total[i - begin], of_kind = own[i - begin];
+            double share = (double)of_kind / (double)most(all, 1);
+            a->found.at[i] = all == 0               ? 0
+                             : share == 1.0        ? 2 - (of_kind == 1)
+                             : share > a->often    ? 3
+                             : share > 0.0         ? 4
+                                                   : 5;
+        }
     }
     return 0;
 }
@@ -330,9 +359,11 @@ int64_t spanloom_wholes(const wholes_arguments *a) {
     double *same = TAKE(&own, double, count), *other = TAKE(&own, double, count);
     if (own.failed) return give_back(&own, NO_MEMORY);
     opened[0] = closed[0] = joined[0] = 0;
+    uint8_t some[256] = {0}; /* whether a mark's hash has this last byte: most words need no more */
+    for (int64_t i = 0; i < a->marks.n; i++) some[a->marks.at[i] & 255] = 1;
     for (int64_t t = 0; t < tokens; t++) {
         marks[t] = 0;
-        for (int64_t i = 0; i < a->marks.n; i++)
+        for (int64_t i = 0; some[text->words.at[t] & 255] && i < a->marks.n; i++)
             if (a->marks.at[i] == text->words.at[t]) marks[t] |= (uint8_t)a->bits.at[i];
         opened[t + 1] = opened[t] + (marks[t] & OPENS) / OPENS;
         closed[t + 1] = closed[t] + (marks[t] & CLOSES) / CLOSES;

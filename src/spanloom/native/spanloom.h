@@ -21,6 +21,9 @@
 
 VISIBLE int64_t spanloom_has_avx2(void);
 
+/* Let the allocator keep what is given back, where it is the GNU one; whether it does. */
+VISIBLE int64_t spanloom_keep_memory(void);
+
 /* Number the distinct strings in the order of their first occurrence; return their number. String i is the code points
    from starts[i] to ends[i]. The table is empty and has room; of each distinct string the hash and first occurrence.
 */

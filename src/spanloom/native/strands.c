@@ -81,6 +81,7 @@ int64_t spanloom_contract(const contract_arguments *a) {
                 for (int64_t p = 0; p < a->links.l; p++) {
                     int64_t joint = AT3(a->number, t, k, p);
                     int begins = AT2(a->start, t, k) >> p & 1, leaving = joint >= 0 ? AT3(a->links, t, k, p) : 0;
+                    if (joint < 0 && !begins) continue; /* as most */
                     if (joint >= runs->place.n) return BAD_INDEX;
                     if (joint >= 0) runs->place.at[joint] = a->heads ? BEFORE + p : p % 2;
                     for (int i = 0; i < 4; i++) {
@@ -374,16 +375,20 @@ static inline int64_t row_of(int64_t edge, int64_t rows) { return edge < 0 || ed
 int64_t spanloom_flagged(const flagged_arguments *a) {
     int64_t rows = a->now.n;
     if (rows < 1) return BAD_INDEX;
-    for (int64_t t = 0; t < a->edges.n; t++)
-        for (int64_t k = 0; k < a->edges.m; k++) {
-            int bits = 0;
+    for (int64_t k = 0; k < a->edges.m; k++) {
+        int next = 0; /* bits of the next token */
+        for (int64_t t = 0; t < a->edges.n; t++) {
+            int bits = next;
+            next = 0;
             for (int64_t d = 0; d < a->edges.l; d++) {
-                bits |= a->now.at[row_of(AT3(a->edges, t, k, d), rows)];
-                if (t > 0) bits |= a->following.at[row_of(AT3(a->edges, t - 1, k, d), rows)];
+                int64_t row = row_of(AT3(a->edges, t, k, d), rows);
+                bits |= a->now.at[row];
+                next |= a->following.at[row];
             }
             AT2(a->begins, t, k) = (bits & a->start) != 0;
             AT3(a->links, t, k, 0) = (uint8_t)(bits & (STAY | END));
         }
+    }
     return 0;
 }
 

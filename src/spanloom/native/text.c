@@ -96,10 +96,10 @@ static int is_plain_word(const stops_arguments *a, int64_t begin, int64_t stop) 
 int64_t spanloom_stops(const stops_arguments *a) {
     const uint32_t *codes = a->codes.at;
     int64_t sure = 0, unsure = 0;
-    if (a->bounds.at[0] < 0 || a->bounds.at[a->lines.n] > a->codes.n) return BAD_INDEX;
+    if (a->bounds.at[0] < 0) return BAD_INDEX;
     for (int64_t n = 0; n < a->lines.n; n++) {
         int64_t begin = a->bounds.at[n], end = a->bounds.at[n + 1];
-        if (begin > end) return BAD_INDEX;
+        if (begin > end || end > a->codes.n) return BAD_INDEX;
         int lines = 0;
         for (int64_t i = begin; i < end; i++) {
             uint32_t c = codes[i], next = i + 1 < end ? codes[i + 1] : 0;

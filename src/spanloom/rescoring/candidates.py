@@ -162,10 +162,10 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
         found: candidates.
         text: their sentences.
     """
-    places = np.empty((0, 4), np.int64)
-    while len(places) != (count := _elsewhere(found, text, LONGEST, places)):  # first to count them
+    places = np.empty((2 * len(found), 4), np.int64)  # mostly enough
+    while len(places) < (count := _elsewhere(found, text, LONGEST, places)):
         places = np.empty((count, 4), np.int64)
-    return contiguous_table(*places.T.copy())
+    return contiguous_table(*places[:count].T.copy())
 
 
 def merge(parts: list[CandidateMentions]) -> CandidateMentions:

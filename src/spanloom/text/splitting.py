@@ -163,7 +163,7 @@ class Characters:
     def _borders(self) -> tuple[Offsets, Offsets]:
         """Starts and ends of the tokens, each ascending; a token that is empty ends behind its start."""
         starts, ends = self.tokens.T
-        return np.sort(starts), np.sort(np.maximum(ends, starts + 1))
+        return _sorted(starts), _sorted(np.maximum(ends, starts + 1))
 
     @cached_property
     def classes(self) -> Codes:
@@ -358,6 +358,11 @@ class SplittingStream:
                     "in what is predicted, here and elsewhere"
                 )
             yield joined
+
+
+def _sorted(places: Offsets) -> Offsets:
+    """Return places in order, in which they mostly are."""
+    return places if (places[1:] >= places[:-1]).all() else np.sort(places)
 
 
 def _look_up(points: Codes) -> tuple[Codes, Flags]:

@@ -83,9 +83,9 @@ def tokenize(text: str) -> Offsets:
     tokens, hard = np.empty((len(codes), 2), np.int64), np.empty((len(codes), 2), np.int64)
     remaining = np.empty(1, np.int64)
     found, left = _easy_tokens(codes, _classes(), tokens, hard, remaining), int(remaining[0])
-    easy = tokens[:found].copy()  # what is kept for long is no larger than it needs be
+    easy = tokens[:found]
     if not left:
-        return easy
+        return easy.copy()  # what is kept for long is no larger than it needs be
     matches = chain.from_iterable(_TOKEN.finditer(text, *stretch) for stretch in hard[:left].tolist())
     others = np.fromiter(chain.from_iterable(match.span(1) for match in matches), np.int64).reshape(-1, 2)
     return np.insert(easy, easy[:, 0].searchsorted(others[:, 0]), others, axis=0)
