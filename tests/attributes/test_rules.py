@@ -448,3 +448,31 @@ def test_clauses_relations_and_question_marks(text: str, mention: str, expected:
     at = text.index(mention)
     [found] = mark([Document(text, mentions=[Mention("problem", [(at, at + len(mention))])])], language="en")
     assert dict(found.mentions[0].attributes) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "surfaces"),
+    [
+        ("No chest pain (substernal) or dyspnea.", ("chest pain", "dyspnea")),
+        ("No embolism (PE), thrombosis (DVT) or stroke.", ("embolism", "thrombosis", "stroke")),
+        ("Denies a) fever, b) cough.", ("fever", "cough")),
+        ("Denies: 1) fever 2) cough.", ("fever", "cough")),
+    ],
+)
+def test_brackets_behind_a_cue_do_not_end_its_scope(text: str, surfaces: tuple[str, ...]) -> None:
+    assert negated(text, *surfaces) == [True] * len(surfaces)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "surface", "after"),
+    [
+        ("a /", "- fever, + rash", "fever", ""),
+        ("x -", "   NO fever", "fever", ""),
+        ("", "No fever", "fever", "-induced rash"),
+        ("Seen (today", "No fever) or cough", "cough", ""),
+    ],
+)
+def test_rules_look_at_no_other_document(before: str, text: str, surface: str, after: str) -> None:
+    [alone] = mark([document(text, surface)], language="en")
+    assert alone.mentions[0].attributes["negated"] is True
+    assert list(mark([Document(before), document(text, surface), Document(after)], language="en"))[1] == alone

@@ -29,3 +29,12 @@ def test_training_without_a_mention_that_can_be_held_is_refused():
     with pytest.raises(DataError, match=r"none of the 9 training mentions can be held: 9 \(it has a gap;.*choose"):
         Recognizer(structure="separators").fit([gapped] * 9)
     assert Recognizer(structure="split", epochs=2).fit([gapped] * 9).types_ == ("part",)
+
+
+def test_claims_teach_without_a_mention_that_can_be_held():
+    claim = {"some": [{"spans": [[18, 28]], "types": ["problem"]}]}
+    text = "Gap a b c. Severe chest pain here."
+    gapped = Document(text, mentions=[Mention("problem", [(4, 5), (8, 9)])], meta={"annotation": claim})
+    with pytest.warns(match="it has a gap"):
+        model = Recognizer(structure="bilou", epochs=2).fit([gapped] * 20)
+    assert model.types_ == ("problem",)

@@ -17,11 +17,14 @@ from spanloom.text import split_sentences, tokenize
 
 CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 CHARGE: Final = re.compile(r"\(\d*[+\-−]\)")  # of an ion: "Mg(2+)"
+_BORDER: Final = 2  # tokens; as far as rules look beyond a sentence
 LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def tokenized(document: Document, answers: Set[str] = frozenset(), questions: Set[str] = frozenset()) -> Document:
     """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any.
+
+    Empty tokens, as one more sentence, keep rules that look at neighbours within the document.
 
     Args:
         document: a text.
@@ -56,7 +59,9 @@ def tokenized(document: Document, answers: Set[str] = frozenset(), questions: Se
 
         starts = [at for at in ends if not joined(at)]
         sentences = np.stack([starts, [*starts[1:], len(tokens)]], 1).astype(np.int64)
-    return Document(document.text, document.id, tokens, sentences)
+    border = np.full((_BORDER, 2), len(document.text))
+    sentences = np.concatenate([sentences, [[len(tokens), len(tokens) + _BORDER]]])
+    return Document(document.text, document.id, np.concatenate([tokens, border]), sentences)
 
 
 class MentionParts(NamedTuple):

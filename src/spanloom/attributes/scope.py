@@ -145,8 +145,9 @@ class Scopes(Found):
         subject &= ~_between(self.where(CLOSING), low, verb)
         clear = ~self._subject(pair, cue, low, high, stop)
         # "A (without B) and C"
-        bracket = _last(self.where(OPEN_BRACKET), cue)
-        clear &= (bracket < _last(self.where(CLOSE_BRACKET), cue)) | ~_between(self.where(CLOSE_BRACKET), low, high)
+        opening = self.batch.sentences[self.sentence[cue]]
+        within = _last(self.where(OPEN_BRACKET), cue) > np.maximum(_last(self.where(CLOSE_BRACKET), cue), opening - 1)
+        clear &= ~within | ~_between(self.where(CLOSE_BRACKET), low, high)
         clear &= (subject | ~_between(ends, low, verb - (verb < high))) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
         relation = _last(self._relations(pair), high)

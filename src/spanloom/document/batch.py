@@ -170,7 +170,7 @@ class Batch:
             return self.columns[name]
         values: list[str] = []
         for document, size in zip(self.documents, np.diff(self.starts).tolist(), strict=True):
-            values += column_of(document, name, size) if size else ()
+            values.extend(column_of(document, name, size) if size else ())
         return values
 
     def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Batch:

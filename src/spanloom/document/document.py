@@ -82,9 +82,9 @@ class Document:
                 type(offsets) is np.ndarray and offsets.dtype is _WHOLE and offsets.shape[1:] == (2,)
             ):
                 setattr(self, name, _pairs(offsets, name))
-        if self.mentions != []:
+        if type(self.mentions) is not list or self.mentions:
             check_mentions(self.mentions)
-        if self.sections != []:
+        if type(self.sections) is not list or self.sections:
             try:
                 self.sections = [Section(name, Span(*map(index, span))) for name, span in self.sections]
             except (TypeError, ValueError):
@@ -155,6 +155,8 @@ def _pairs(offsets: OffsetsLike, name: str) -> Offsets:
         pairs = np.asarray(offsets)
         if not pairs.size:
             return np.zeros((0, 2), np.int64)
+        if pairs.dtype.kind == "O":  # as of a table of pandas
+            pairs = np.array(pairs.tolist())
         return pairs.reshape(-1, 2).astype(np.int64, casting="same_kind")
     except (TypeError, ValueError):  # lists of different lengths, or no integers
         found = shorten(repr(offsets))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
+from spanloom.document.annotation import claims_of
 from spanloom.document.annotators import other_meta
 from spanloom.document.span import found_mention, join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
@@ -173,12 +174,12 @@ class Gold:
         self._holds[list(reasons)] = False
 
     def check_held(self) -> None:
-        """Check that a structure holds some of the mentions, after `lose`.
+        """Check that a structure holds some of the mentions, after `lose`; claims may teach without them.
 
         Raises:
             DataError: there are mentions, and all are lost.
         """
-        if self.lost and not self._holds.any():
+        if self.lost and not self._holds.any() and not any(claims_of(one, None) for one in self._documents):
             reasons = Counter(one.reason for one in self.lost).most_common()
             parts = ", ".join(f"{count:,} ({reason})" for reason, count in reasons)
             message = f"none of the {self.total:,} training mentions can be held: {parts}"
