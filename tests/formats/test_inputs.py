@@ -47,9 +47,9 @@ def test_one_gives_one_and_several_give_a_list() -> None:
     note = Document("fever")
     assert next(documents_of(note)) is note
     assert [document.text for document in documents_of("fever")] == ["fever"]
-    assert answer("fever", [1]) == answer(note, [1]) == 1
-    assert answer(["fever"], [1]) == [1]
-    assert answer([], []) == []
+    assert answer("fever", iter([1])) == answer(note, iter([1])) == 1
+    assert answer(["fever"], iter([1])) == [1]
+    assert answer([], iter([])) == []
     assert one_of(note) is note
     with pytest.raises(UsageError, match="X is a list, expected one text or one Document; for several, ask for each"):
         one_of(["fever"])  # type: ignore[arg-type]

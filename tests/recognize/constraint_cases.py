@@ -165,7 +165,10 @@ class Case:
         """What is found: the table and its conditional marginals; ``None`` where nothing meets the constraints."""
         way = OneStage(self.model, "enough", SERIAL, OverlapRules.free(len(TYPES)))
         try:
-            return self.constraints.find(way, self.batch, self.potentials, print)
+            laid = self.constraints.lay(self.batch, way)
+            return (
+                way.find(self.batch, self.potentials, print) if laid is None else laid.find(way, self.potentials, print)
+            )
         except DataError:
             return None
 

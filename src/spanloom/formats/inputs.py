@@ -50,9 +50,10 @@ def _is_record(value: object) -> bool:
     return isinstance(value, dict) and any(named(value, (*OF_TEXT, *OF_WORDS)))
 
 
-def answer(X: Given, found: list[Answer]) -> Answer | list[Answer]:
+def answer(X: Given, found: Iterable[Answer]) -> Answer | list[Answer]:
     """Return the results for the input X: one ``Answer`` for one text or document, a list otherwise."""
-    return found[0] if is_one(X) else found
+    answers = list(found)
+    return answers[0] if is_one(X) else answers
 
 
 def documents_of(X: Given, name: str = "X") -> Iterator[Document]:
