@@ -16,10 +16,11 @@ from spanloom.learn.platt import Platt
 from spanloom.model.overlaps import OverlapRules
 from spanloom.recognize import compact
 from spanloom.rescoring import Rescorer, fitting, propose
-from spanloom.rescoring.candidates import ELSEWHERE, GIVEN, identities
+from spanloom.rescoring.candidates import ELSEWHERE, GIVEN
 from spanloom.rescoring.fitting import EXITS
 from spanloom.rescoring.rescorer import EarlyExit, ScoredCandidates
 from spanloom.rescoring.values import TokenColumns
+from spanloom.structures.base import identities
 from spanloom.text import prepare
 
 TEMPLATES = ["bias", "low[-1..1]", "suffix(2..3)"]

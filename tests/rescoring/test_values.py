@@ -10,10 +10,11 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureSet
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hashing import hash_text
-from spanloom.rescoring.candidates import GIVEN, CandidateMentions, identities, merge
+from spanloom.rescoring.candidates import GIVEN, CandidateMentions, merge
 from spanloom.rescoring.seen import SEEN, HeldOutNames, SeenNames
 from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, check_templates, served
 from spanloom.structures import MentionTable
+from spanloom.structures.base import identities
 from spanloom.text import prepare
 
 TEXTS = ("Chest pain ( mild and left arm pain. No chest pain.", "Pain in the arm.")

@@ -31,10 +31,10 @@ from spanloom.model.pairs import NESTED
 from spanloom.model.structured import AnyModel
 from spanloom.recognize.expressions import ANY, Pattern, pattern_of
 from spanloom.recognize.finding import Finder, Found, OneStage, TwoStages
-from spanloom.rescoring.candidates import FARTHEST, GIVEN, identities
+from spanloom.rescoring.candidates import FARTHEST, GIVEN
 from spanloom.rescoring.rescorer import ScoredCandidates
 from spanloom.structures import MentionTable
-from spanloom.structures.base import concatenate
+from spanloom.structures.base import concatenate, identities
 
 MOST_STEPS: Final = 1000  # of the search of a sentence's best structure without forbidden pairs
 Mask = NDArray[np.bool_]

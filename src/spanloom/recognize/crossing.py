@@ -26,6 +26,7 @@ from spanloom.model.development import HeldOut
 from spanloom.parallel import Executor
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import MentionTable
+from spanloom.structures.base import identities
 
 FOLDS: Final = 10
 _THIRDS = 3  # parts of the data by which lambda and passes are chosen
@@ -67,7 +68,7 @@ class _OfFold(HeldOut):
 
     def __init__(self, held: HeldOut, mentions: MentionTable, matrix: Sparse, offsets: Ints, tokens: Ints) -> None:
         self.__dict__.update(held.__dict__)
-        self._gold, self._total, self._offsets = frozenset(mentions.headed()), len(mentions), offsets
+        self._gold, self._total, self._offsets = np.unique(identities(mentions)), len(mentions), offsets
         self._matrix, self._tokens = matrix, tokens
 
     def metric(self, weights: Weights, run: Executor) -> float:

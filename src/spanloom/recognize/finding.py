@@ -17,9 +17,8 @@ from spanloom.model.overlaps import OverlapRules, best_consistent
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
 from spanloom.rescoring import Rescorer
-from spanloom.rescoring.candidates import identities
 from spanloom.structures import MOST_MENTIONS, MentionTable
-from spanloom.structures.base import concatenate
+from spanloom.structures.base import concatenate, identities
 
 __all__ = ["Finder", "Found"]
 

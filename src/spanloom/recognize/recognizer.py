@@ -51,11 +51,10 @@ from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, OneStage, TwoStages
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder, check_encoder_training
 from spanloom.rescoring import Rescorer
-from spanloom.rescoring.candidates import identities
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import MentionTable, Structure, structure_of
-from spanloom.structures.base import concatenate
+from spanloom.structures.base import concatenate, identities
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, tagger_text
 from spanloom.text import prepare, prepare_all
 from spanloom.text.splitting import Splitter, SplittingStream

@@ -14,7 +14,7 @@ from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.sparse import distinct, found_in
 from spanloom.structures import MentionTable, Structure
-from spanloom.structures.base import concatenate, contiguous_table
+from spanloom.structures.base import concatenate, contiguous_table, identities
 
 if TYPE_CHECKING:  # imported for models that have mentions with gaps
     from spanloom.rescoring.parts import Pairing
@@ -31,7 +31,7 @@ GIVEN: Final = PAIRED + 1
 """The level of a candidate that is only given."""
 LONGEST: Final = 8
 """Tokens of a candidate whose words are looked for elsewhere, at most."""
-_elsewhere, _identities = Kernel("elsewhere"), Kernel("identities")
+_elsewhere = Kernel("elsewhere")
 FARTHEST = 15.0  # log-odds are at most so far from 0: marginals are exact to about 1e-7
 
 
@@ -173,10 +173,3 @@ def merge(parts: list[CandidateMentions]) -> CandidateMentions:
     table = concatenate([part.table for part in parts])
     level, odds = (np.concatenate([getattr(part, name) for part in parts]) for name in ("level", "odds"))
     return CandidateMentions(table, level, odds).take(table.order())
-
-
-def identities(table: MentionTable) -> UInt64:
-    """Return a hash of each mention: of its sentence, type, ranges and head, (M,); equal for equal mentions only."""
-    found = np.empty(len(table), np.uint64)
-    _identities(table, found)
-    return found

@@ -27,7 +27,7 @@ from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.report import RescoringReport
 from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
-from spanloom.rescoring.candidates import CandidateMentions, Proposing, Words, identities, merge, propose
+from spanloom.rescoring.candidates import CandidateMentions, Proposing, Words, merge, propose
 from spanloom.rescoring.logistic import ROUGH, Regression, Rows, fit_regression
 from spanloom.rescoring.parts import HeldOutParts, PairedParts
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
@@ -35,7 +35,7 @@ from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served, texts
 from spanloom.scoring import Weights
 from spanloom.structures import MentionTable
-from spanloom.structures.base import concatenate
+from spanloom.structures.base import concatenate, identities
 
 if TYPE_CHECKING:  # imported where names of vocabularies are given
     from spanloom.rescoring.concept_lookup import ConceptLookup

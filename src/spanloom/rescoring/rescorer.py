@@ -19,12 +19,13 @@ from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, Platt, Scalings, fi
 from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
-from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Proposing, identities, propose
+from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Proposing, propose
 from spanloom.rescoring.logistic import Regression
 from spanloom.rescoring.seen import SeenNames
 from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
 from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.structures import MentionTable
+from spanloom.structures.base import identities
 
 if TYPE_CHECKING:  # imported for models that have names of vocabularies
     from spanloom.rescoring.concept_lookup import ConceptLookup

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import DataError, UsageError
+from spanloom.hashing import UInt64
 from spanloom.hypergraph import Edges, Ints, Paths, Template
+from spanloom.native import Kernel
 from spanloom.sparse import ascending, gathered
 
 TokenMention = tuple[int, int, tuple[tuple[int, int], ...]]  # sentence, type, ranges of tokens in the sentence
 NO_HEAD = (-1, -1)
+_identities = Kernel("identities")
 
 
 class MentionTable(NamedTuple):
@@ -118,6 +121,13 @@ class MentionTable(NamedTuple):
         """(M,) whether a mention has one range."""
         one: NDArray[np.bool_] = self.ptr[1:] - self.ptr[:-1] == 1  # `np.diff` takes longer
         return one
+
+
+def identities(table: MentionTable) -> UInt64:
+    """Return a hash of each mention: of its sentence, type, ranges and head, (M,); equal for equal mentions only."""
+    found = np.empty(len(table), np.uint64)
+    _identities(table, found)
+    return found
 
 
 def no_heads(mentions: int) -> Ints:
