@@ -461,3 +461,10 @@ def test_what_was_rejected_is_not_suggested_where_the_model_cannot_hold_what_is_
         found = [{"type": one["type"], "spans": one["spans"]} for one in answer["mentions"]]
         assert found and not [one for one in found if one in rejected], count
         rejected += found
+
+
+def test_other_meta_of_a_further_annotator_is_reported(tmp_path: Path) -> None:
+    given = [Document(TEXT, "a", meta={"annotator": name, "own": name}) for name in ("ann", "bea")]
+    message = "1 document of further annotators have other meta; that of the first one is kept"
+    with pytest.warns(DataWarning, match=message), make(tmp_path / "s.store", *given) as store:
+        assert store.record(1)["meta"] == {"own": "ann"}

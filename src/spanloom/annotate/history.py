@@ -184,9 +184,9 @@ def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, 
     numbers, digests = store.numbers(), store.digests()
     known = set(numbers)
     seen: set[tuple[str, str | None]] = set()
-    added, lost, changed = 0, 0, list[str]()
+    added, lost, several, changed = 0, 0, 0, list[str]()
     layers: list[tuple[str, str, dict[str, Any]]] = []
-    texts: dict[str, str] = {}
+    firsts: dict[str, Document] = {}
     with store.writing():
         for count, given in enumerate(documents, 1):
             document = given if given.id else given.copy(id=f"document-{count:06}")
@@ -203,8 +203,10 @@ def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, 
                 if digest(to_record(document)) != digests[document.id] and document.id not in changed:
                     changed.append(document.id)
                 continue
-            if texts.setdefault(document.id, document.text) != document.text:
+            first = firsts.setdefault(document.id, document)
+            if first.text != document.text:
                 raise DataError(f"two texts have the id {clip(document.id)}; give each an id of its own")
+            several += first.meta != document.meta
             if document.id not in numbers:
                 numbers[document.id] = 0
                 ready = prepare(document)
@@ -225,6 +227,9 @@ def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, 
             f"the annotation of {plural(lost, 'document')} declares what a store does not keep, expected complete, "
             "at-least, zones of whole sentences for all types, and not with types; an action leaves the rest out"
         )
+        warnings.warn(message, DataWarning, stacklevel=2)
+    if several:
+        message = f"{plural(several, 'document')} of further annotators have other meta; that of the first one is kept"
         warnings.warn(message, DataWarning, stacklevel=2)
     return added, changed
 
