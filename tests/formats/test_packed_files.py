@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,13 @@ def test_a_file_that_unpacks_to_far_too_much_is_told(tmp_path: Path) -> None:
 def test_much_that_is_no_bomb_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"No chest pain. " * 100_000))
     assert len(next(read(tmp_path / "a.txt.gz")).text) == 1_500_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="such pipes are Unix's")
+def test_a_packed_pipe_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "a.jsonl.gz"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(gzip.compress(b'{"text": "No pain"}\n'),))
+    writer.start()
+    assert [document.text for document in read(pipe)] == ["No pain"]
+    writer.join()

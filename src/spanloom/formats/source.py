@@ -91,11 +91,19 @@ def unpacked(file: BinaryIO, path: str | Path) -> BinaryIO:
 
 
 def _unpacked(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
-    content, count = gzip.GzipFile(fileobj=file, mode="rb"), 0
+    size = count = 0
+
+    def packed() -> Iterator[bytes]:
+        nonlocal size
+        while piece := file.read(_BLOCK):
+            size += len(piece)  # a pipe does not tell its place
+            yield piece
+
+    content = gzip.GzipFile(fileobj=io.BufferedReader(Stream(packed())), mode="rb")
     try:
         while piece := content.read(_PIECE):
             count += len(piece)
-            check_unpacked(count, file.tell(), "gzip file", path)
+            check_unpacked(count, size, "gzip file", path)
             yield piece
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"not a whole gzip file: {error}; copy it again", path=path) from None
