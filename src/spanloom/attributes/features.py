@@ -16,6 +16,7 @@ import numpy as np
 from spanloom.attributes.found import Flags
 from spanloom.attributes.lexicon import ATTRIBUTES, Pair, bundled
 from spanloom.attributes.marking import Rules, verdict_table
+from spanloom.attributes.places import BORDER
 from spanloom.attributes.scope import Scopes
 from spanloom.document import Document
 from spanloom.features import Keys
@@ -76,7 +77,8 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
     if not count or not len(hashes):
         return np.zeros((count, 0), np.uint64)
     most = len(hashes) - 1
-    first, end = parts.first[parts.ptr[:-1]], np.maximum(parts.end[parts.ptr[1:] - 1], 1)
+    first = parts.first[parts.ptr[:-1]]
+    end = np.maximum(parts.end[parts.ptr[1:] - 1], first + 1)  # also of one between words
     low = batch.sentences[scopes.sentence[np.minimum(first, most)]]
     high = batch.sentences[scopes.sentence[np.minimum(end - 1, most)] + 1]
     named = {mention.type: 0 for document in documents for mention in document.mentions}
@@ -147,5 +149,7 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
         key[np.logical_or.reduce([rows.ravel() == 0 for rows in stacked])] = 0
         columns.append(key.reshape(-1, count))
     table = np.concatenate(columns).T.copy()
-    table[np.repeat(np.diff(batch.starts) == 0, [len(one.mentions) for one in documents])] = 0  # no words, no features
+    table[np.repeat(np.diff(batch.starts) == BORDER, [len(one.mentions) for one in documents])] = (
+        0  # no words, no features
+    )
     return table

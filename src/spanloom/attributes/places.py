@@ -17,7 +17,7 @@ from spanloom.text import split_sentences, tokenize
 
 CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 CHARGE: Final = re.compile(r"\(\d*[+\-−]\)")  # of an ion: "Mg(2+)"
-_BORDER: Final = 2  # tokens; as far as rules look beyond a sentence
+BORDER: Final = 2  # tokens; as far as rules look beyond a sentence
 LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
@@ -59,8 +59,8 @@ def tokenized(document: Document, answers: Set[str] = frozenset(), questions: Se
 
         starts = [at for at in ends if not joined(at)]
         sentences = np.stack([starts, [*starts[1:], len(tokens)]], 1).astype(np.int64)
-    border = np.full((_BORDER, 2), len(document.text))
-    sentences = np.concatenate([sentences, [[len(tokens), len(tokens) + _BORDER]]])
+    border = np.full((BORDER, 2), len(document.text))
+    sentences = np.concatenate([sentences, [[len(tokens), len(tokens) + BORDER]]])
     return Document(document.text, document.id, np.concatenate([tokens, border]), sentences)
 
 
