@@ -96,7 +96,7 @@ def _unpacked(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
     def packed() -> Iterator[bytes]:
         nonlocal size
         while piece := file.read(_BLOCK):
-            size += len(piece)  # a pipe does not tell its place
+            size += len(piece)  # a pipe has no position
             yield piece
 
     content = gzip.GzipFile(fileobj=io.BufferedReader(Stream(packed())), mode="rb")
