@@ -66,6 +66,7 @@ STORED = {"errors", "files", "modelfile"}  # whatever writes may import them
 NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a table, or alone, and are imported when first used: nothing is loaded before it is needed.
 IMPORTS_BY_NAME = {
+    "text/patterns.py",  # parts of `re` that only early versions of Python 3.11 need
     "recognize/source.py",  # the recognizer, which learns what it completes
     "cli/annotate.py",  # the page, whose libraries an export does without
     "cli/execute.py",

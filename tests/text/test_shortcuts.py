@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from spanloom.text import sentences, tokens
 from spanloom.text.full_stops import TITLES
 from spanloom.text.lines import line_breaks
+from spanloom.text.patterns import pattern
 
 WORDS = (
     "Dr a A n't do 2D 10mg http://x https www. e.g p.o U.S 1 10 mg 3.5 1,000 , ; : ( ) - ... . ! ? … ' ’ s °C [** **] "
@@ -29,7 +29,7 @@ STOPS = st.lists(
     ),
     max_size=8,
 ).map(lambda words: "".join(change(word) + after for word, change, after in words))  # fmt: skip
-_SLOW = re.compile(f"({'|'.join(tokens._EXPRESSIONS)})")
+_SLOW = pattern(f"({'|'.join(tokens._EXPRESSIONS)})")
 
 
 def stops(text: str) -> list[int]:

@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError
 from spanloom.formats.source import BOM, decode, read_bytes
+from spanloom.text.patterns import pattern
 from spanloom.vocabulary.obo import BROAD
 from spanloom.vocabulary.records import Gathered, Notes, Record, check_chosen, gathered_records
 from spanloom.vocabulary.xml_records import xml_records
@@ -151,7 +152,7 @@ class Ontology:
         return gathered_records(terms, self._notes)
 
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = pattern(
     r"""
     (?P<skip> \s+ | \#[^\n]* )
   | (?P<address> <[^<>"{}|^`\x00-\x20]*> )

@@ -13,10 +13,11 @@ from warnings import warn
 from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, DataWarning, UsageError, clip, one_line
 from spanloom.formats.source import decode, raw_lines
+from spanloom.text.patterns import pattern
 
 NAMELESS: Final = "concepts without a name, left out"
 _QUOTED: Final = re.compile(r"""'([^'\\]*)'|"([^"\\]*)\"""")
-_LIST: Final = re.compile(r"""\s*\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*,?)*+\s*\]\s*""")  # as Python and JSON print them
+_LIST: Final = pattern(r"""\s*\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*,?)*+\s*\]\s*""")  # as Python and JSON print them
 
 
 class Record(NamedTuple):

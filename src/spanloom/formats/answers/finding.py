@@ -22,6 +22,7 @@ from rapidfuzz.distance import LCSseq
 from spanloom.document import Span
 from spanloom.text import tokenize
 from spanloom.text.characters import CJK
+from spanloom.text.patterns import pattern
 
 MOST: Final = 1000  # occurrences of one quote; a quote with more is not used
 _LONG: Final = 256  # characters; occurrences of longer quotes must not overlap, which keeps the search linear
@@ -34,7 +35,7 @@ _ONE_FORM: Final = str.maketrans({other: one for one, others in _FORMS.items() f
 _INVISIBLE: Final = frozenset({"Cc", "Cf"})  # control characters, joiners, direction marks, soft hyphens
 _SELECTORS: Final = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _CACHED: Final = 1 << 14  # characters with their accents
-_WORD: Final = re.compile(rf"[{CJK}]|[^\W{CJK}]++|[^\w\s]")
+_WORD: Final = pattern(rf"[{CJK}]|[^\W{CJK}]++|[^\w\s]")
 _DEEPEST: Final = 24  # recursive rounds of anchors
 _CELLS: Final = 100_000_000  # bits in the table of a longest common subsequence
 

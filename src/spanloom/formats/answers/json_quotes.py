@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from spanloom.errors import DataError, clip
 from spanloom.formats.json_text import are, is_pair, some
 from spanloom.formats.layouts import USUAL, plain, words
+from spanloom.text.patterns import pattern
 
 # names of fields, in small letters without marks between words
 _TEXTS: Final = words("text mention span quote surface word term phrase value string name entity")
@@ -38,15 +39,15 @@ _FENCED: Final = re.compile(
     r"^[ \t]*```(?:(?P<line>[^\n]+?)```[ \t\r]*$|[^\n]*(?:\n(?P<lines>.*?))?(?:^[ \t]*```[^\n]*|\Z))",
     re.MULTILINE | re.DOTALL,
 )
-_OPENING: Final = re.compile(r"\{(?=\s*+[\"}])|\[(?=\s*+[\]\"{\[\d-])")
+_OPENING: Final = pattern(r"\{(?=\s*+[\"}])|\[(?=\s*+[\]\"{\[\d-])")
 _BUDGET: Final = 8  # characters tried per character of an answer, in the search for JSON
 _LEAST: Final = 1_000_000  # characters tried in any case
 _TRY: Final = 100  # fixed cost of a bracket that is tried, in characters
 _COUNTED: Final = 100  # characters before an error, in which lines are counted, that cost as much as one that is read
 _STRING: Final = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'  # may be incomplete at the end
 _SINGLE: Final = _STRING.replace('"', "'")
-_TOKEN: Final = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
-_PYTHON: Final = re.compile(rf"{_STRING}|{_SINGLE}|None|True|False", re.DOTALL)
+_TOKEN: Final = pattern(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
+_PYTHON: Final = pattern(rf"{_STRING}|{_SINGLE}|None|True|False", re.DOTALL)
 _NAMES: Final = {"None": "null", "True": "true", "False": "false"}
 
 Occurs = Callable[[str], bool]

@@ -18,6 +18,7 @@ from spanloom.formats.answers.finding import CopyAlignment, Finder, Occurrences,
 from spanloom.formats.answers.json_quotes import Occurs, Quote, Quotes, blocks, is_nothing, quotes_in, values
 from spanloom.formats.inline_marks import edit
 from spanloom.formats.layouts import words
+from spanloom.text.patterns import pattern
 
 MOST_QUOTES: Final = 100_000  # in one answer; a model that repeats itself endlessly writes more
 _MOST_COPIED: Final = 20  # maximum length of a copy or list, relative to the document
@@ -31,7 +32,7 @@ _TAGGED: Final = words("annotated_text tagged_text marked_text annotated tagged 
 _SPECIAL: Final = re.compile(r"</?\s*(?P<name>[^\W\d_][^<>]{0,196})>|</>|[\[\]]|@@|##|&(?:lt|gt|amp|quot|apos|#39);")
 _BEHIND: Final = re.compile(r"\(\s*([^\W\d_](?:(?!://)[^()\n]){0,196})\s*\)")  # a bracket: its type
 _BOLD: Final = re.compile(r"\*\*")
-_ATTRIBUTE: Final = re.compile(r"([\w:-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))")
+_ATTRIBUTE: Final = pattern(r"([\w:-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))")
 _MOST_FORMS: Final = 10_000  # distinct pieces of markup that are searched for in the document
 _KINDS: Final = ("type", "label", "class", "category", "entity_type", "name")
 _PLAIN: Final = {"mark", "span", "entity", "ent", "mention", "e", "em", "b", "strong", "i", "u"}
