@@ -22,7 +22,7 @@ from spanloom.data import clinical
 from spanloom.errors import DataError, DataWarning, SpanloomError, UsageError
 from spanloom.formats import store as stores
 from spanloom.formats import to_record, validate
-from spanloom.formats.store import ADJUDICATED, Stale, State, Store
+from spanloom.formats.store import ADJUDICATED, Stale, State, Store, values_of
 from spanloom.recognize.source import whole_annotation
 from spanloom.serve import Limits
 from spanloom.serve.answers import suggest
@@ -468,3 +468,10 @@ def test_other_meta_of_a_further_annotator_is_reported(tmp_path: Path) -> None:
     message = "1 document of further annotators have other meta; that of the first one is kept"
     with pytest.warns(DataWarning, match=message), make(tmp_path / "s.store", *given) as store:
         assert store.record(1)["meta"] == {"own": "ann"}
+
+
+def test_an_empty_sentence_is_in_no_zone() -> None:
+    zones = [{"start": 2, "end": 3, "annotation": "complete"}]
+    record = {"text": "a b", "tokens": [[0, 0], [2, 3]], "sentences": [[0, 1], [1, 2]]}
+    meta = {"annotation": {"default": "at-least", "zones": zones}}
+    assert values_of({**record, "meta": meta}, "m:b") == {"s:2-3": "finished"}

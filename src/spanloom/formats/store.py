@@ -392,8 +392,8 @@ def values_of(record: Mapping[str, Any], prefix: str) -> dict[str, Any]:
         start, stop = tokens[first][0], tokens[end - 1][1]
         touching = [zone for zone in zones if zone.start < stop and start < zone.end]
         whole = [zone for zone in touching if zone.types is None and zone.start <= start and stop <= zone.end]
-        after = touching[touching.index(whole[-1]) :]
-        if all(zone.status == "complete" for zone in after):
+        after = touching[touching.index(whole[-1]) :] if whole else []  # an empty sentence touches no zone
+        if after and all(zone.status == "complete" for zone in after):
             found[f"s:{start}-{stop}"] = "finished"
     for claim in claims:
         if claim.kind == "not":
