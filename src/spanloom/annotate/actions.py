@@ -102,7 +102,7 @@ def changes_of(act: Act, document: Document, state: State) -> dict[str, Any]:
         raise Refused(422, f"the action {act.kind} changes nothing")
     found: dict[str, Any] = {}
     after = {key: value for key, value in state.values.items() if key not in act.changes}
-    there = {_name(value) for key, value in after.items() if key[0] == "m"}
+    there = {_identity(value) for key, value in after.items() if key[0] == "m"}
     types = {value["type"] for key, value in state.values.items() if key[0] in "mr"}
     sentences = {f"s:{start}-{end}" for start, end in sentences_of(document) or [[0, len(document.text)]]}
     for number, (key, given) in enumerate(act.changes.items()):
@@ -122,9 +122,10 @@ def changes_of(act: Act, document: Document, state: State) -> dict[str, Any]:
         if key[0] == "r":
             found[rejection(given.type, value["spans"])] = value
             continue
-        if _name(value) in there and (old is None or _name(old) != _name(value)):  # which were imported twice
+        # duplicates that were imported may stay
+        if _identity(value) in there and (old is None or _identity(old) != _identity(value)):
             raise Refused(422, f"this mention is marked already: {clip(given.type)}")
-        there.add(_name(value))
+        there.add(_identity(value))
         denied = rejection(given.type, value["spans"])
         if denied in state.values:
             found[denied] = None  # what was rejected, and is marked now
@@ -133,7 +134,8 @@ def changes_of(act: Act, document: Document, state: State) -> dict[str, Any]:
     return found
 
 
-def _name(value: Mapping[str, Any]) -> tuple[str, str]:
+def _identity(value: Mapping[str, Any]) -> tuple[str, str]:
+    """The type and spans, by which mentions are the same."""
     return value["type"], str(value["spans"])
 
 

@@ -43,7 +43,7 @@ const KEYS = [
 
 const OWN = "spanloom-annotate-keys"; // what this browser keeps: for each key of the list above the annotator's own
 const own = new Map();
-export let brokenKeys = false; // whether what it keeps is none
+export let brokenKeys = false; // whether the keys in the storage of the browser are invalid
 try {
   const kept = Object.entries(JSON.parse(localStorage.getItem(OWN) ?? "{}"));
   brokenKeys = !kept.every(([key, other]) => KEYS.some(([name]) => name === key) && /^[^\s1-9]$/u.test(other));
