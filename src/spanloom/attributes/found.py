@@ -30,7 +30,6 @@ _BEFORE_NEAR, _PSEUDO, _ENDS, _RELATIONS = map(KINDS.index, ("before_near", "pse
 _SLASH, _COMMAS = frozenset("/"), frozenset(",，")
 _ADDING: Final = frozenset(("and", "with"))
 _PLUS, _OPENING = frozenset("+"), frozenset(",:，：、;；")
-_NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 
 
 class Hits(NamedTuple):
@@ -136,7 +135,9 @@ class Found:
         several = np.append(at[comma], self.where(_PLUS))
         signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
         genotype = np.isin(at - 1, self.where(_SLASH)) | np.isin(at + 1, self.where(_SLASH))
-        found: Int64 = at[signs & ~genotype & ~np.isin(at + 1, self.where(_NUMBERS))]
+        at = at[signs & ~genotype & (tokens[at + 1, 0] < tokens[at + 1, 1])]
+        first = self._tokens.codes[self._tokens.starts[at + 1]]
+        found: Int64 = at[(first < ord("0")) | (first > ord("9"))]
         return found
 
     @cached_property
@@ -248,10 +249,10 @@ class Found:
 
     @cached_property
     def _compound(self) -> Flags:
-        """Whether what ends before each token is a modifier: "no A-induced B" is not about A."""
-        found = self._is_word(HYPHEN).copy()
-        found[:-1] &= self._is("participles")[1:]
-        return found
+        """Whether what ends before each token is a modifier: "no A-induced B" is not about A, but "no A-like B" is."""
+        at, tokens = self.where(HYPHEN), self.batch.tokens
+        at = at[(tokens[at, 0] == tokens[at - 1, 1]) & (tokens[at, 1] == tokens[at + 1, 0])]
+        return self._mask(at[(tokens[at + 1, 0] < tokens[at + 1, 1]) & ~self._is("similar")[at + 1]])
 
     @cached_property
     def _begins(self) -> Flags:

@@ -53,8 +53,8 @@ mention that is a cue; no cue; the end of what cues reach, also of those behind 
 _SCOPE: Final = (
     "ends", "relations", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations",
     "subjects", "modifiers", "predicates", "actions", "answers", "questions", "heads", "subordinators", "relatives",
-    "targets", "occurrences", "short_before", "short_after", "participles", "genitives",
-    "light_nouns", "inclusions", "locatives", "purposes", "qualities",
+    "targets", "occurrences", "short_before", "short_after", "conjunctions", "genitives",
+    "light_nouns", "inclusions", "locatives", "purposes", "qualities", "variants", "organs", "similar",
 )  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
@@ -101,8 +101,8 @@ class Cues:
         scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes``, ``negations``,
             ``subjects``, ``modifiers``, ``predicates``, ``actions``, ``answers``, ``questions``, ``heads``,
             ``subordinators``, ``relatives``, ``targets``, ``occurrences``, ``short_before``, ``short_after``,
-            ``participles``, ``genitives``, ``locatives``, ``purposes``, ``qualities``, ``light_nouns`` and
-            ``inclusions``.
+            ``conjunctions``, ``genitives``, ``locatives``, ``purposes``, ``qualities``, ``light_nouns``, ``variants``,
+            ``organs``, ``similar`` and ``inclusions``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.

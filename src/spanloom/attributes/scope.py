@@ -165,11 +165,12 @@ class Scopes(Found):
                 others = np.setdiff1d(stops, coordinators)
                 opened = self._is_end(pair)[cue[listed] - 1] | self._is("near_ends", "actions")[low[listed] - 1]
                 inner[listed] = opened & ~_between(others, low[listed], high[listed])
-            clear &= inner & (high - low <= np.where(prefix[row[some]], 0, NEAR))
+            clear &= inner & ~self._compound[stop] & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
             modifier = self._is("heads")[stop] & ~self._begins[stop]
-            modifier |= self._compound[stop]
+            # "no A or B mutations"
+            modifier |= self._compound[stop] | (self._is("coordinators")[stop] & self._is("variants")[stop + 2])
             clear &= ~self._own_cues(first, end, row[some], high)
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
@@ -305,9 +306,10 @@ class Scopes(Found):
     def _subject(self, pair: int, first: Int64, begin: Int64, at: Int64, end: Int64) -> Flags:
         """Return whether a cue such as *neither* is not about a mention: *neither CT nor ECG showed*, *reduced pain*.
 
-        The mention is the subject of a verb with an object, or the object of an action that did not happen.
+        The mention is the subject of a verb with an object, or the object of an action that did not happen. Behind a
+        conjunction it is the subject of another verb than one of being there.
         """
-        found = _between(self._any_of("subjects"), first, begin)
+        found = _between(self._any_of("subjects"), first, begin) & ~self._is("verbs")[begin - 1]
         if found.any():
             joining = self._joining_words
             verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
@@ -334,7 +336,11 @@ class Scopes(Found):
             acted = _last(places[self._is("actions")[places + 1]], first)
             does |= acted >= self.batch.sentences[self.sentence[first]]
             found &= does | (negation & _between(self._any_of("actions"), begin, at))
-        return found
+        # "whether A binds B", but not "whether A is present", "whether it causes A"
+        clause = self._is("conjunctions")[begin - 1]
+        limit = np.minimum(end + _CLOSE, self.batch.sentences[self.sentence[first] + 1])
+        stated = self._closed[end] | _between(self._any_of("occurrences"), end, limit)
+        return found | clause & ~(stated | _between(self._any_of("verbs", "predicates"), begin, at))
 
     def _own_cues(self, first: Int64, end: Int64, row: Int64, at: Int64) -> Flags:
         """Return whether each item of an enumeration has its own cue, but not a mention's: *no A, no B, C*.
@@ -385,9 +391,10 @@ class Scopes(Found):
         place = self._is("locatives")[of]
         inner = of >= begin + ~place
         complement = inner & ~_between(self._joints, of, at) & ~_between(verbs, of, at)
-        # "no A in B, C and D", but not "no A in B, C or D"
+        # "no A in B, C and D", "no A in the liver or spleen", but not "no A in B, C or D"
         joined = np.append(coordinators, far)[np.searchsorted(coordinators, of)]
-        places = self._is("near_ends")[joined] & (joined < end) & ~_between(verbs, of, joined)
+        places = self._is("near_ends")[joined] | (place & (self._is("organs")[stop - 1] | self._is("organs")[stop]))
+        places &= (joined < end) & ~_between(verbs, of, joined)
         complement |= inner & places & ~_between(self._joints, joined + 1, at)
         complement &= negation | place
         # "effect of a diet without A on B"
