@@ -9,9 +9,9 @@
    word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
    soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
    The verb of a negated subject ends nothing: *none of the patients developed anemia*. A negation is not about what
-   follows *of* or *for*, unless a light noun comes before: *no signs of pain*, but not *no radiation of pain*; and no
-   cue is about a place: *no crackles in the lungs*. In brackets a cue is about what is there. Where each item has its
-   own cue, the item without one is not reached: *no pain, no fever, cough*.
+   follows *of*, *for* or *with*, unless a light noun comes before: *no signs of pain*, but not *no radiation of pain*;
+   and no cue is about a place: *no crackles in the lungs*. In brackets a cue is about what is there. Where each item
+   has its own cue, the item without one is not reached: *no pain, no fever, cough*.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
    absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
    and not across a verb or into a relative clause. An apposition or *such as* may come between. A list is also what a
@@ -158,6 +158,9 @@ class Scopes(Found):
             short = self._is_word(OPEN_BRACKET)[high - 1] & self._is_word(CLOSE_BRACKET)[high + 1]
             short &= capital(self._tokens.codes, self._tokens.ends[high] - 1)
             inner = ~_between(stops, low, high - short)
+            # "suspected A received B", but not "did not cause A", "whether it causes A"
+            verbal = self._is("negations", "conjunctions", "prefixes")[low - 1]
+            inner &= verbal | ~_between(self._any_of("predicates"), low, high)
             # "grew, but not A and B", "absence of A and B"
             closed = self._closed[stop] | self._is_word(OPEN_BRACKET)[stop]
             listed = np.flatnonzero(self._is("coordinators")[high - 1] & closed & ~inner)
@@ -388,6 +391,7 @@ class Scopes(Found):
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "no radiation of A", but not "no signs of A"
         of = _last(self._genitives, at)
+        of = np.where(negation, of, _last(self._genitives[~self._is("purposes")[self._genitives]], at))
         place = self._is("locatives")[of]
         inner = of >= begin + ~place
         complement = inner & ~_between(self._joints, of, at) & ~_between(verbs, of, at)
