@@ -32,12 +32,6 @@ typedef struct {
     const double *weights; /* (count, TILE) of a tile; NULL for one state */
 } run;
 
-/* The arcs of an order, (A + 1,), and room for the weights of tiles, (A,). */
-typedef struct {
-    run *runs;
-    double *weights;
-} arc_runs;
-
 /* A group of sentences side by side. */
 typedef struct {
     const sums_arguments *a;
@@ -51,7 +45,7 @@ typedef struct {
     uint8_t *safe;                /* (lanes,) */
     double *total;                /* (lanes,) scratch */
     uint8_t *gate;                /* (PIECE, lanes) scratch: what is allowed, lanes side by side */
-    arc_runs backward, forward;
+    run *backward, *forward;      /* (A + 1,) arcs in the order of their sources, and of their targets */
     int held; /* whether weights of hyperedges without roles are those of a token where something is forbidden */
 } group;
 
@@ -158,16 +152,15 @@ static int is_tile(const sums_arguments *a, const int64_t *here, const int64_t *
 
 /* Group arcs in runs of equal `here`, and these in tiles; the last run is empty. */
 static void find_runs(const sums_arguments *a, const int64_t *here, const int64_t *there, i64_1 order,
-                      const double *base, int64_t wide, arc_runs *runs) {
-    run *next = runs->runs;
+                      const double *base, int64_t wide, run *next, double *weights) {
     for (int64_t i = 0, stop; i < order.n; i = stop) {
         for (stop = i + 1; stop < order.n && here[order.at[stop]] == here[order.at[i]];) stop++;
         int64_t count = stop - i;
         int tiled = is_tile(a, here, there, order, i, count);
         if (tiled) stop = i + TILE * count;
         for (int64_t j = 0; tiled && j < TILE * count; j++)
-            runs->weights[i + j % count * TILE + j / count] = base[a->automaton.edge.at[order.at[i + j]] * wide];
-        *next++ = (run){order.at + i, count, tiled ? runs->weights + i : NULL};
+            weights[i + j % count * TILE + j / count] = base[a->automaton.edge.at[order.at[i + j]] * wide];
+        *next++ = (run){order.at + i, count, tiled ? weights + i : NULL};
     }
     *next = (run){NULL, 0, NULL};
 }
@@ -264,7 +257,7 @@ static void find_inside(group *g, double *log_partition, double *product, int64_
                 own[(exits + x) * g->lanes + lane] = (double)automaton->accept.at[x];
         for (int64_t s = 0; s < exits; s++) memset(own + s * g->lanes, 0, (size_t)whole(lanes) * sizeof *own);
         weigh(g, token, lanes, lanes_next);
-        gather_arcs(own, g->lanes, automaton->source.at, automaton->target.at, g->backward.runs, g->w, g->wide,
+        gather_arcs(own, g->lanes, automaton->source.at, automaton->target.at, g->backward, g->w, g->wide,
                     automaton->edge.at, whole(lanes));
         lanes_next = lanes;
     }
@@ -380,7 +373,7 @@ static void find_outside(group *g, way_back *o) {
         const double *b = g->b + token * states * g->lanes;
         weigh(g, token, lanes, lanes_next);
         begin_token(g, o, b, lanes);
-        gather_arcs(o->a, g->lanes, automaton->target.at, automaton->source.at, g->forward.runs, g->w, g->wide,
+        gather_arcs(o->a, g->lanes, automaton->target.at, automaton->source.at, g->forward, g->w, g->wide,
                     automaton->edge.at, whole(lanes));
         count_edges(g, o, b, whole(lanes));
         scale_rows(o->a + exits * g->lanes, g->lanes, o->entry, g->lanes, entries, lanes, o->norm, g->safe);
@@ -440,8 +433,9 @@ int64_t spanloom_sums(const sums_arguments *a) {
     g.w = TAKE(&own, double, all *wide);
     g.safe = TAKE(&own, uint8_t, wide);
     g.total = TAKE(&own, double, wide);
-    g.backward = (arc_runs){TAKE(&own, run, a->backward.n + 1), TAKE(&own, double, a->backward.n)};
-    g.forward = (arc_runs){TAKE(&own, run, a->forward.n + 1), TAKE(&own, double, a->forward.n)};
+    g.backward = TAKE(&own, run, a->backward.n + 1);
+    g.forward = TAKE(&own, run, a->forward.n + 1);
+    double *weights = TAKE(&own, double, a->backward.n + a->forward.n);
     g.gate = TAKE(&own, uint8_t, PIECE *wide);
     int64_t back = counted ? wide : 0;
     way_back o = {
@@ -461,8 +455,9 @@ int64_t spanloom_sums(const sums_arguments *a) {
     memset(o.varies + edges, 1, (size_t)(all - edges));
     for (int64_t i = 0; i < h->role.n; i++) o.occurs[h->role.at[i]] = 1;
     weigh_lanes(a, g.base, fitting, wide);
-    find_runs(a, automaton->source.at, automaton->target.at, a->backward, g.base, wide, &g.backward);
-    find_runs(a, automaton->target.at, automaton->source.at, a->forward, g.base, wide, &g.forward);
+    find_runs(a, automaton->source.at, automaton->target.at, a->backward, g.base, wide, g.backward, weights);
+    find_runs(a, automaton->target.at, automaton->source.at, a->forward, g.base, wide, g.forward,
+              weights + a->backward.n);
     for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
         const int64_t *members = a->sentences.at + a->group_ptr.at[number];
         g.count = a->group_ptr.at[number + 1] - a->group_ptr.at[number];
