@@ -65,6 +65,26 @@ def test_best_tags_with_names_that_a_chain_has_for_itself(counting, spread):
         assert np.array_equal(TAGS.write_tags(found, offsets, names), best.edges)
 
 
+@pytest.mark.parametrize("tags", [3, 4, 9, 14])
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_over_many_tags_do_not_depend_on_company(tags, seed):
+    lengths = np.random.default_rng(seed).permutation([3, 12, 0, 1, 7, 7, 2, 9, 30, 1, 4])
+    scores, transitions, offsets = random_scores(lengths.tolist(), tags, seed)
+    scores[offsets[4] : offsets[5]] *= 1e4  # too large for sums of exponentials
+    template = TAGS.template(names_of(tags))
+    found = SubgraphEngine(template).expectations(Potentials(scores[:, :, None], transitions), offsets)
+    other = ENGINES["derivations"](template).expectations(Potentials(scores[:, :, None], transitions), offsets)
+    np.testing.assert_allclose(found.log_partition, other.log_partition, rtol=1e-9)
+    np.testing.assert_allclose(found.roles, other.roles, atol=1e-5)
+    np.testing.assert_allclose(found.each, other.each, atol=1e-5)
+    for n, (first, end) in enumerate(pairwise(offsets.tolist())):
+        own = Potentials(scores[first:end, :, None], transitions)
+        alone = SubgraphEngine(template).expectations(own, np.array([0, end - first]))
+        assert np.array_equal(alone.log_partition[0], found.log_partition[n])
+        assert np.array_equal(alone.roles, found.roles[first:end])
+        assert np.array_equal(alone.each[0], found.each[n])
+
+
 def test_more_tags_than_a_template_holds_are_refused():
     with pytest.raises(UsageError, match="has 40,600 hyperedges, expected 32,767 at most; take fewer types, tags"):
         TAGS.template(names_of(200))

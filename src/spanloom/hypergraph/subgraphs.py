@@ -150,11 +150,12 @@ class IndependentPart:
         each = np.zeros((len(lengths), len(scores.constants), types))
         safely = np.ones(log_partition.shape, np.bool_)
 
-        tokens = int((np.diff(bounds) * lengths[order[bounds[:-1]]]).max(initial=0))
+        widths = -(-np.diff(bounds) * types // _VECTOR) * _VECTOR
+        room_size = int((widths * lengths[order[bounds[:-1]]]).max(initial=0)) * (numbers // types)
         rooms: list[Floats] = []  # one for each thread: new pages of memory for each piece take a fifth of its time
 
         def one(piece: Ints) -> None:
-            room = rooms.pop() if rooms else np.empty(tokens * numbers)
+            room = rooms.pop() if rooms else np.empty(room_size)
             _sums(
                 scores, bounds[piece[0] : piece[-1] + 2], order, offsets, *self.program.orders, self._bundled, room,
                 log_partition, safely, expected, each,

@@ -16,22 +16,37 @@
 
 #define NORMAL 2.3e-308 /* the smallest float64 of all its digits, about */
 #define LOG_2 0.6931471805599453
-#define PIECE 64 /* hyperedges whose gates stay in a cache */
+#define PIECE 64          /* hyperedges whose gates stay in a cache */
+#define CHUNK (2 * WIDTH) /* lanes of a row are a multiple of it, so that loops over arcs have no rest */
+
+/* Rows of lanes are gone through in whole chunks. The last one may hold lanes that are not in use: of shorter
+   sentences, or of none. What is computed there is finite and is not read, and it adds 0 to sums over tokens. */
+static int64_t whole(int64_t lanes) { return (lanes + CHUNK - 1) / CHUNK * CHUNK; }
+
+/* Arcs of one state, or a tile: those of several states that lead to the same ones, whose weights are those of all
+   tokens and lanes. They are in registers while what they share is read once. */
+#define TILE 4
+typedef struct {
+    const int64_t *arcs;   /* of a tile those of each state in turn */
+    int64_t count;         /* of a state */
+    const double *weights; /* (count, TILE) of a tile; NULL for one state */
+} run;
 
 /* A group of sentences side by side. */
 typedef struct {
     const sums_arguments *a;
     const int64_t *starts, *ends; /* rows of each sentence, longest first */
-    int64_t count, types, lanes,
-        wide;      /* sentences; lanes are sentences times types; `wide` is a row of `base` and `w` */
-    double *p;     /* (T, R, lanes) weights of roles */
-    double *b;     /* (T, S, lanes) inside scores of states, scaled where they are exits */
-    double *base;  /* (E + bundles, wide) weights of hyperedges without their roles */
-    double *w;     /* (E + bundles, wide) weights of hyperedges */
-    uint8_t *safe; /* (lanes,) */
-    double *total; /* (lanes,) scratch */
-    uint8_t *gate; /* (PIECE, lanes) scratch: what is allowed, lanes side by side */
-    int held;      /* whether weights of hyperedges without roles are those of a token where something is forbidden */
+    int64_t count, types, lanes,  /* sentences; lanes in use are sentences times types, and `lanes` whole chunks */
+        wide;                     /* a row of `base` and `w` */
+    double *p;                    /* (T, R, lanes) weights of roles */
+    double *b;                    /* (T, S, lanes) inside scores of states, scaled where they are exits */
+    double *base;                 /* (E + bundles, wide) weights of hyperedges without their roles */
+    double *w;                    /* (E + bundles, wide) weights of hyperedges */
+    uint8_t *safe;                /* (lanes,) */
+    double *total;                /* (lanes,) scratch */
+    uint8_t *gate;                /* (PIECE, lanes) scratch: what is allowed, lanes side by side */
+    run *backward, *forward;      /* (A + 1,) arcs in the order of their sources, and of their targets */
+    int held; /* whether weights of hyperedges without roles are those of a token where something is forbidden */
 } group;
 
 /* How many of the group's first sentences have this token. */
@@ -120,32 +135,83 @@ static void weigh(group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
     }
 }
 
-/* Add to values[here] the sum over arcs of w * values[there], arcs in runs of equal `here`, four at once. No arc leads
-   from a state to itself. */
-static void gather_arcs(double *values, int64_t width, const int64_t *here, const int64_t *there, i64_1 order,
+/* Whether the arcs from `i` on are those of a tile, so many for each state. */
+static int is_tile(const sums_arguments *a, const int64_t *here, const int64_t *there, i64_1 order, int64_t i,
+                   int64_t count) {
+    const int64_t *choice = a->automaton.edge.at, *role_ptr = a->automaton.hyperedges.role_ptr.at;
+    if (a->scores.constants.m > 1 || a->scores.gate.n > 0 || i + TILE * count > order.n) return 0;
+    for (int64_t j = 0; j < TILE * count; j++) {
+        int64_t arc = order.at[i + j], row = i + j / count * count, e = choice[arc];
+        if (here[arc] != here[order.at[row]] || there[arc] != there[order.at[i + j % count]]) return 0;
+        if (e >= a->automaton.hyperedges.constant.n || role_ptr[e] < role_ptr[e + 1]) return 0;
+        for (int64_t other = i; other < row; other += count)
+            if (here[arc] == here[order.at[other]]) return 0;
+    }
+    return 1;
+}
+
+/* Group arcs in runs of equal `here`, and these in tiles; the last run is empty. */
+static void find_runs(const sums_arguments *a, const int64_t *here, const int64_t *there, i64_1 order,
+                      const double *base, int64_t wide, run *next, double *weights) {
+    for (int64_t i = 0, stop; i < order.n; i = stop) {
+        for (stop = i + 1; stop < order.n && here[order.at[stop]] == here[order.at[i]];) stop++;
+        int64_t count = stop - i;
+        int tiled = is_tile(a, here, there, order, i, count);
+        if (tiled) stop = i + TILE * count;
+        for (int64_t j = 0; tiled && j < TILE * count; j++)
+            weights[i + j % count * TILE + j / count] = base[a->automaton.edge.at[order.at[i + j]] * wide];
+        *next++ = (run){order.at + i, count, tiled ? weights + i : NULL};
+    }
+    *next = (run){NULL, 0, NULL};
+}
+
+/* Add to values[here] the sum over arcs of w * values[there], in the order of the runs. No arc leads from a state to
+   itself, so that no state of a tile waits for another. */
+static void gather_arcs(double *values, int64_t width, const int64_t *here, const int64_t *there, const run *runs,
                         const double *w, int64_t wide, const int64_t *choice, int64_t lanes) {
-    int64_t i = 0;
-    while (i < order.n) {
-        const int64_t *at = order.at + i;
-        int64_t s = here[at[0]];
-        double *restrict own = values + s * width;
-        const double *restrict v1 = values + there[at[0]] * width, *restrict w1 = w + choice[at[0]] * wide;
-        if (i + 3 < order.n && here[at[3]] == s) {
-            const double *restrict v2 = values + there[at[1]] * width, *restrict w2 = w + choice[at[1]] * wide;
-            const double *restrict v3 = values + there[at[2]] * width, *restrict w3 = w + choice[at[2]] * wide;
-            const double *restrict v4 = values + there[at[3]] * width, *restrict w4 = w + choice[at[3]] * wide;
-            for (int64_t lane = 0; lane < lanes; lane++) {
-                double total = own[lane] + w1[lane] * v1[lane];
-                total += w2[lane] * v2[lane];
-                total += w3[lane] * v3[lane];
-                own[lane] = total + w4[lane] * v4[lane];
+    for (; runs->count > 0; runs++) {
+        const int64_t *arcs = runs->arcs;
+        int64_t count = runs->count;
+        for (int64_t lane = 0; lane < lanes; lane += CHUNK) {
+            double *own = values + lane;
+            if (runs->weights == NULL) {
+                vector *at = (vector *)(own + here[arcs[0]] * width), low = at[0], high = at[1];
+                for (int64_t j = 0; j < count; j++) {
+                    const vector *v = (const vector *)(own + there[arcs[j]] * width);
+                    const vector *weight = (const vector *)(w + choice[arcs[j]] * wide + lane);
+                    low += weight[0] * v[0];
+                    high += weight[1] * v[1];
+                }
+                at[0] = low;
+                at[1] = high;
+                continue;
             }
-            i += 4;
-        } else {
-            for (int64_t lane = 0; lane < lanes; lane++) own[lane] += w1[lane] * v1[lane];
-            i++;
+            vector low[TILE], high[TILE];
+            for (int r = 0; r < TILE; r++) {
+                const vector *at = (const vector *)(own + here[arcs[r * count]] * width);
+                low[r] = at[0];
+                high[r] = at[1];
+            }
+            for (int64_t j = 0; j < count; j++) {
+                const vector *v = (const vector *)(own + there[arcs[j]] * width);
+                for (int r = 0; r < TILE; r++) {
+                    low[r] += runs->weights[j * TILE + r] * v[0];
+                    high[r] += runs->weights[j * TILE + r] * v[1];
+                }
+            }
+            for (int r = 0; r < TILE; r++) {
+                vector *at = (vector *)(own + here[arcs[r * count]] * width);
+                at[0] = low[r];
+                at[1] = high[r];
+            }
         }
     }
+}
+
+/* Add the products of two rows to a third, in whole chunks. */
+static inline void add_products(double *sums, const double *x, const double *y, int64_t lanes) {
+    for (int64_t lane = 0; lane < lanes; lane += WIDTH)
+        *(vector *)(sums + lane) += *(const vector *)(x + lane) * *(const vector *)(y + lane);
 }
 
 /* Scale rows to sum 1 into as many rows of a result; find their sums. A row is `from`, or `into`, numbers wide. */
@@ -187,12 +253,12 @@ static void find_inside(group *g, double *log_partition, double *product, int64_
             }
         }
         for (int64_t x = 0; x < entries; x++)
-            for (int64_t lane = lanes_next; lane < lanes; lane++)
+            for (int64_t lane = lanes_next; lane < whole(lanes); lane++)
                 own[(exits + x) * g->lanes + lane] = (double)automaton->accept.at[x];
-        for (int64_t s = 0; s < exits; s++) memset(own + s * g->lanes, 0, (size_t)lanes * sizeof *own);
+        for (int64_t s = 0; s < exits; s++) memset(own + s * g->lanes, 0, (size_t)whole(lanes) * sizeof *own);
         weigh(g, token, lanes, lanes_next);
-        gather_arcs(own, g->lanes, automaton->source.at, automaton->target.at, g->a->backward, g->w, g->wide,
-                    automaton->edge.at, lanes);
+        gather_arcs(own, g->lanes, automaton->source.at, automaton->target.at, g->backward, g->w, g->wide,
+                    automaton->edge.at, whole(lanes));
         lanes_next = lanes;
     }
     for (int64_t lane = 0; lane < g->lanes; lane++) {
@@ -238,7 +304,9 @@ static void begin_token(const group *g, const way_back *o, const double *b, int6
     for (int64_t x = 0; x < entries; x++)
         for (int64_t lane = 0; lane < lanes; lane++)
             o->a[x * g->lanes + lane] = o->entry[x * g->lanes + lane] * norm[lane];
-    for (int64_t s = entries; s < states; s++) memset(o->a + s * g->lanes, 0, (size_t)lanes * sizeof *o->a);
+    for (int64_t x = 0; x < entries; x++)
+        for (int64_t lane = lanes; lane < whole(lanes); lane++) o->a[x * g->lanes + lane] = 0.0;
+    for (int64_t s = entries; s < states; s++) memset(o->a + s * g->lanes, 0, (size_t)whole(lanes) * sizeof *o->a);
 }
 
 /* Count the hyperedges and bundles of a token's arcs. Those that vary have their counts in `count`, but for their
@@ -252,34 +320,23 @@ static void count_edges(const group *g, const way_back *o, const double *b, int6
         if (o->varies[e]) memset(o->count + e * g->lanes, 0, (size_t)lanes * sizeof *o->count);
     for (int64_t i = 0; i < automaton->source.n; i++) {
         int64_t e = automaton->edge.at[i];
-        const double *restrict from = o->a + automaton->source.at[i] * g->lanes;
-        const double *restrict to = b + automaton->target.at[i] * g->lanes, *restrict w = g->w + e * g->wide;
-        if (o->varies[e]) {
-            double *restrict count = o->count + e * g->lanes;
-            for (int64_t lane = 0; lane < lanes; lane++) count[lane] += from[lane] * to[lane];
-        } else if (constant[e] >= 0) {
-            double *restrict share = o->share + e * g->lanes;
-            if (masked)
-                for (int64_t lane = 0; lane < lanes; lane++) share[lane] += from[lane] * w[lane] * to[lane];
-            else
-                for (int64_t lane = 0; lane < lanes; lane++) share[lane] += from[lane] * to[lane];
-        }
+        const double *from = o->a + automaton->source.at[i] * g->lanes;
+        const double *to = b + automaton->target.at[i] * g->lanes;
+        if (!o->varies[e] && constant[e] < 0) continue;
+        double *sums = (o->varies[e] ? o->count : o->share) + e * g->lanes;
+        if (o->varies[e] || !masked) add_products(sums, from, to, lanes);
+        else
+            for (int64_t lane = 0; lane < lanes; lane++) sums[lane] += from[lane] * g->w[e * g->wide + lane] * to[lane];
     }
     for (int64_t i = 0; i + 1 < automaton->bundle_ptr.n; i++) {
-        const double *restrict bundle = o->count + (edges + i) * g->lanes;
+        const double *bundle = o->count + (edges + i) * g->lanes;
         for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++) {
             int64_t e = automaton->bundle_edge.at[j];
-            const double *restrict w = g->w + e * g->wide;
-            if (o->varies[e]) {
-                double *restrict count = o->count + e * g->lanes;
-                for (int64_t lane = 0; lane < lanes; lane++) count[lane] += bundle[lane];
-            } else if (constant[e] >= 0) {
-                double *restrict share = o->share + e * g->lanes;
-                if (masked)
-                    for (int64_t lane = 0; lane < lanes; lane++) share[lane] += bundle[lane] * w[lane];
-                else
-                    for (int64_t lane = 0; lane < lanes; lane++) share[lane] += bundle[lane];
-            }
+            if (!o->varies[e] && constant[e] < 0) continue;
+            double *sums = (o->varies[e] ? o->count : o->share) + e * g->lanes;
+            if (!o->varies[e] && masked) add_products(sums, bundle, g->w + e * g->wide, lanes);
+            else
+                for (int64_t lane = 0; lane < lanes; lane++) sums[lane] += bundle[lane];
         }
     }
 }
@@ -316,9 +373,9 @@ static void find_outside(group *g, way_back *o) {
         const double *b = g->b + token * states * g->lanes;
         weigh(g, token, lanes, lanes_next);
         begin_token(g, o, b, lanes);
-        gather_arcs(o->a, g->lanes, automaton->target.at, automaton->source.at, g->a->forward, g->w, g->wide,
-                    automaton->edge.at, lanes);
-        count_edges(g, o, b, lanes);
+        gather_arcs(o->a, g->lanes, automaton->target.at, automaton->source.at, g->forward, g->w, g->wide,
+                    automaton->edge.at, whole(lanes));
+        count_edges(g, o, b, whole(lanes));
         scale_rows(o->a + exits * g->lanes, g->lanes, o->entry, g->lanes, entries, lanes, o->norm, g->safe);
         count_roles_of(g, o, lanes, lanes_next);
         for (int64_t r = 0; r < roles; r++)
@@ -347,8 +404,8 @@ static int groups_fit(const sums_arguments *a, int64_t *widest) {
             if (length > previous) return 0;
             previous = length;
         }
-        if (longest * each > a->room.n / (count * types)) return 0;
-        *widest = most(*widest, count * types);
+        if (longest * each > a->room.n / whole(count * types)) return 0;
+        *widest = most(*widest, whole(count * types));
     }
     return 1;
 }
@@ -376,6 +433,9 @@ int64_t spanloom_sums(const sums_arguments *a) {
     g.w = TAKE(&own, double, all *wide);
     g.safe = TAKE(&own, uint8_t, wide);
     g.total = TAKE(&own, double, wide);
+    g.backward = TAKE(&own, run, a->backward.n + 1);
+    g.forward = TAKE(&own, run, a->forward.n + 1);
+    double *weights = TAKE(&own, double, a->backward.n + a->forward.n);
     g.gate = TAKE(&own, uint8_t, PIECE *wide);
     int64_t back = counted ? wide : 0;
     way_back o = {
@@ -395,11 +455,13 @@ int64_t spanloom_sums(const sums_arguments *a) {
     memset(o.varies + edges, 1, (size_t)(all - edges));
     for (int64_t i = 0; i < h->role.n; i++) o.occurs[h->role.at[i]] = 1;
     weigh_lanes(a, g.base, fitting, wide);
-    memcpy(g.w, g.base, (size_t)(all * wide) * sizeof(double));
+    find_runs(a, automaton->source.at, automaton->target.at, a->backward, g.base, wide, g.backward, weights);
+    find_runs(a, automaton->target.at, automaton->source.at, a->forward, g.base, wide, g.forward,
+              weights + a->backward.n);
     for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
         const int64_t *members = a->sentences.at + a->group_ptr.at[number];
         g.count = a->group_ptr.at[number + 1] - a->group_ptr.at[number];
-        g.lanes = g.count * types;
+        g.lanes = whole(g.count * types);
         for (int64_t j = 0; j < g.count; j++) {
             rows[j] = a->offsets.at[members[j]];
             rows[g.count + j] = a->offsets.at[members[j] + 1];
@@ -411,12 +473,10 @@ int64_t spanloom_sums(const sums_arguments *a) {
         memcpy(g.safe, fitting, (size_t)g.lanes);
         weigh_roles(&g);
         g.held = 0;
-        if (a->scores.gate.n > 0) /* the last group left weights that it forbids */
-            memcpy(g.w, g.base, (size_t)(all * wide) * sizeof(double));
+        memcpy(g.w, g.base, (size_t)(all * wide) * sizeof(double)); /* the last group may have left any numbers */
         find_inside(&g, log_z, product, exponent);
         if (counted) {
             memset(o.share, 0, (size_t)(edges * g.lanes) * sizeof(double));
-            memset(o.count, 0, (size_t)(all * g.lanes) * sizeof(double));
             memset(o.entry, 0, (size_t)(entries * g.lanes) * sizeof(double));
             for (int64_t lane = 0; lane < g.lanes; lane++) o.entry[automaton->root * g.lanes + lane] = 1.0;
             memset(both, 0, (size_t)(2 * roles * g.lanes) * sizeof(float));
@@ -424,19 +484,21 @@ int64_t spanloom_sums(const sums_arguments *a) {
             o.following = both + roles * g.lanes;
             find_outside(&g, &o);
         }
-        for (int64_t lane = 0; lane < g.lanes; lane++) {
+        for (int64_t lane = 0; lane < g.count * types; lane++) {
             int64_t n = members[lane / types], k = lane % types;
             AT2(a->log_partition, n, k) = log_z[lane];
-            int safe = AT2(a->safely, n, k) = g.safe[lane] && log_z[lane] < INFINITY;
-            for (int64_t e = 0; safe && counted && e < edges; e++) {
-                if (h->constant.at[e] < 0)
-                    continue; /* hyperedges without roles are weighed now, unless there is a mask */
-                int steady = h->role_ptr.at[e] == h->role_ptr.at[e + 1] && a->scores.gate.n == 0;
-                AT3(a->totals, n, h->constant.at[e], k) +=
-                    o.share[e * g.lanes + lane] * (steady ? g.base[e * wide + lane] : 1.0);
-            }
-            for (int64_t row = a->offsets.at[n]; !safe && counted && row < a->offsets.at[n + 1]; row++)
+            AT2(a->safely, n, k) = g.safe[lane] = g.safe[lane] && log_z[lane] < INFINITY;
+            for (int64_t row = a->offsets.at[n]; !g.safe[lane] && counted && row < a->offsets.at[n + 1]; row++)
                 for (int64_t r = 0; r < roles; r++) AT3(a->expected, row, r, k) = 0.0f;
+        }
+        for (int64_t e = 0; counted && e < edges; e++) {
+            if (h->constant.at[e] < 0) continue;
+            /* hyperedges without roles are weighed now, unless there is a mask */
+            int steady = h->role_ptr.at[e] == h->role_ptr.at[e + 1] && a->scores.gate.n == 0;
+            for (int64_t lane = 0; lane < g.count * types; lane++)
+                if (g.safe[lane])
+                    AT3(a->totals, members[lane / types], h->constant.at[e], lane % types) +=
+                        o.share[e * g.lanes + lane] * (steady ? g.base[e * wide + lane] : 1.0);
         }
     }
     return give_back(&own, 0);
