@@ -7,6 +7,7 @@ import pytest
 from learn_helpers import TYPES, Oracle, corpus, oracle_point, random_gold
 from scipy.optimize import minimize as scipy_minimize
 
+from spanloom.errors import SpanloomError
 from spanloom.hypergraph import ENGINES, Potentials
 from spanloom.learn import EdgeTarget, Objective, TrainingSet, adagrad, adagrad_together, minimize
 from spanloom.native import Kernel
@@ -108,6 +109,29 @@ def test_lbfgs_any_number_of_threads_gives_the_same_bytes(jobs):
     with Threads(jobs) as run:
         together = minimize(function, start, iterations=25, tolerance=0, run=run)
     assert together.tobytes() == minimize(function, start, iterations=25, tolerance=0).tobytes()
+
+
+@pytest.mark.parametrize("size", [0, 1, 4096, 9003])
+def test_the_kernel_adds_vectors_and_takes_the_product_of_each_block(size):
+    x, y, z = np.random.default_rng(size).normal(size=(3, size)).astype(np.float32)
+    blocks = -(-size // 4096)
+    expected = np.float32(-0.5) * (x + np.float32(0.3) * y)
+
+    def by_blocks(a: np.ndarray, b: np.ndarray) -> list[float]:
+        products = a.astype(float) * b
+        return [products[4096 * block : 4096 * (block + 1)].sum() for block in range(blocks)]
+
+    for result, other in ((np.empty_like(x), z), (x, z), (y, y)):
+        partial, x_before, y_before = np.empty(blocks), x.copy(), y.copy()
+        Kernel("add_scaled")(result, x, 0.3, y, -0.5, other, partial, 0, blocks)
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_allclose(partial, by_blocks(expected, other), rtol=1e-12)
+        again = np.empty(blocks)
+        Kernel("dot")(result, other, again, 0, blocks)
+        np.testing.assert_array_equal(partial, again)
+        x[:], y[:] = x_before, y_before
+    with pytest.raises(SpanloomError):
+        Kernel("dot")(x, y, np.empty(blocks + 1), 0, blocks + 1)
 
 
 def plain_batch(data: TrainingSet, tokens: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undef
 WITHOUT_MODELS = (
     "adagrad add_rows add_scaled add_words best_concepts count count_constants derivation_sums distinct_features "
     "dot enter_words feature_places gather gather_dense group join_clusters kbest link_change link_role "
-    "link_search link_train log_sums match number rows_of_tokens sample scale scaled_logs score_words signatures "
+    "link_search link_train log_sums match number rows_of_tokens sample scaled_logs score_words signatures "
     "sparse_product take_exponentials take_logarithms texts transpose write_pairs "
 )
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the library is loaded by LD_PRELOAD, and built by gcc")

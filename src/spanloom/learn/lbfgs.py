@@ -22,10 +22,12 @@ _STEPS = 20  # of one line search
 _PIECES = 8
 _LONG = 1 << 17  # elements: of fewer, handing out the work takes longer than the work
 _BLOCK = 4096  # elements of a partial sum, as in `native/learn.c`
-_dot, _add_scaled, _scale = Kernel("dot"), Kernel("add_scaled"), Kernel("scale")
+_dot, _add_scaled = Kernel("dot"), Kernel("add_scaled")
 _BYTES = 600_000_000  # for past steps, unless 6 need more
 
 Function = Callable[[Singles, Singles], float]
+_Pair = tuple[Singles, Singles, float, float]
+"""Of a past step, the changes of the point and of the gradient, their product, and the square of the latter."""
 
 
 class Iteration(NamedTuple):
@@ -68,15 +70,13 @@ def minimize(
     value = function(point, gradient)
     if memory is None:
         memory = min(20, max(6, _BYTES // (8 * max(1, len(start)))))
-    pairs: deque[tuple[Singles, Singles, float]] = deque()
+    pairs: deque[_Pair] = deque()
     history = [value]
     for number in range(1, iterations + 1):
-        _aim(space, gradient, pairs, direction)
-        slope = space.dot(direction, gradient)
+        slope = _aim(space, gradient, pairs, direction)
         if slope >= 0:  # rounding has spoiled the past steps: restart
             space.forget(pairs, len(pairs))
-            space.scale(direction, -1, gradient)
-            slope = space.dot(direction, gradient)
+            slope = _aim(space, gradient, pairs, direction)
         if slope == 0:
             break
         first = 1.0 if pairs else min(1.0, 1.0 / float(np.sqrt(-slope)))
@@ -88,11 +88,10 @@ def minimize(
             continue
         change, turn = point, gradient
         point, gradient, value = found
-        space.add(change, point, -1, change)
-        space.add(turn, gradient, -1, turn)
-        curvature = space.dot(change, turn)
-        if curvature > 1e-10 * space.dot(turn, turn):
-            pairs.append((change, turn, curvature))
+        square = space.add(turn, gradient, -1, turn, turn)
+        curvature = space.add(change, point, -1, change, turn)
+        if curvature > 1e-10 * square:
+            pairs.append((change, turn, curvature, square))
             space.forget(pairs, len(pairs) - memory)
         else:
             space.leave(change, turn)
@@ -104,19 +103,24 @@ def minimize(
     return point
 
 
-def _aim(space: _Space, gradient: Singles, pairs: deque[tuple[Singles, Singles, float]], direction: Singles) -> None:
-    """Write minus the approximate inverse Hessian times the gradient to ``direction``, by the two-loop recursion."""
-    space.scale(direction, -1, gradient)
+def _aim(space: _Space, gradient: Singles, pairs: deque[_Pair], direction: Singles) -> float:
+    """Write minus the approximate inverse Hessian times the gradient to ``direction``, by the two-loop recursion.
+
+    Each step takes the product that the next one needs, while the numbers are at hand.
+
+    Returns:
+        The product of ``direction`` and the gradient.
+    """
+    changes, turns = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    product = space.add(direction, gradient, 0, gradient, changes[-1] if pairs else gradient, -1)
     factors = []
-    for change, turn, curvature in reversed(pairs):
-        factor = space.dot(change, direction) / curvature
-        space.add(direction, direction, -factor, turn)
-        factors.append(factor)
-    if pairs:
-        _, turn, curvature = pairs[-1]
-        space.scale(direction, curvature / space.dot(turn, turn), direction)
-    for (change, turn, curvature), factor in zip(pairs, reversed(factors), strict=True):
-        space.add(direction, direction, factor - space.dot(turn, direction) / curvature, change)
+    for place in reversed(range(len(pairs))):
+        factors.append(product / pairs[place][2])
+        after, scale = (changes[place - 1], 1.0) if place else (turns[0], pairs[-1][2] / pairs[-1][3])
+        product = space.add(direction, direction, -factors[-1], turns[place], after, scale)
+    for change, after, pair in zip(changes, [*turns, gradient][1:], pairs, strict=True):
+        product = space.add(direction, direction, factors.pop() - product / pair[2], change, after)
+    return product
 
 
 def _search(
@@ -127,7 +131,7 @@ def _search(
     candidate, gradient = space.vector(), space.vector()
     best: tuple[Singles, Singles, float] | None = None
     for _ in range(_STEPS):
-        space.add(candidate, point, step, direction)
+        space.add(candidate, point, step, direction, direction)
         reached = function(candidate, gradient)
         if not np.isfinite(reached) or reached > value + _SUFFICIENT * step * slope:
             high = step
@@ -151,8 +155,7 @@ class _Space:
         self._run, self._size = (run if size >= _LONG else SERIAL), size
         self._spare: list[Singles] = []
         self._partial: Floats = np.zeros(-(-size // _BLOCK))
-        pieces = 1 if self._run.workers == 1 else _PIECES
-        self._blocks, self._elements = even_ranges(len(self._partial), pieces), even_ranges(size, pieces)
+        self._blocks = even_ranges(len(self._partial), 1 if self._run.workers == 1 else _PIECES)
 
     def vector(self) -> Singles:
         """Return a vector of any numbers."""
@@ -162,7 +165,7 @@ class _Space:
         """Take vectors that are no longer needed."""
         self._spare += vectors
 
-    def forget(self, pairs: deque[tuple[Singles, Singles, float]], count: int) -> None:
+    def forget(self, pairs: deque[_Pair], count: int) -> None:
         """Leave the oldest pairs."""
         for _ in range(count):
             self.leave(*pairs.popleft()[:2])
@@ -171,10 +174,9 @@ class _Space:
         self._run.map(lambda piece: _dot(x, y, self._partial, *piece), self._blocks)
         return float(self._partial.sum())
 
-    def add(self, result: Singles, x: Singles, factor: float, y: Singles) -> None:
-        """Write x + factor y."""
-        self._run.map(lambda piece: _add_scaled(result, x, factor, y, *piece), self._elements)
-
-    def scale(self, result: Singles, factor: float, x: Singles) -> None:
-        """Write factor x."""
-        self._run.map(lambda piece: _scale(result, factor, x, *piece), self._elements)
+    def add(self, result: Singles, x: Singles, factor: float, y: Singles, other: Singles, scale: float = 1.0) -> float:
+        """Write scale (x + factor y), and return its product with ``other``, which may be ``result``."""
+        self._run.map(
+            lambda piece: _add_scaled(result, x, factor, y, scale, other, self._partial, *piece), self._blocks
+        )
+        return float(self._partial.sum())

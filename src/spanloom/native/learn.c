@@ -75,32 +75,36 @@ int64_t spanloom_adagrad(const adagrad_arguments *a) {
 }
 
 /* Eight sums side by side: an addition need not wait for the one before. */
+static inline double product(const float *x, const float *y, int64_t size) {
+    double sums[8] = {0}, total = 0.0;
+    int64_t whole = size / 8 * 8;
+    for (int64_t i = 0; i < whole; i += 8)
+        for (int j = 0; j < 8; j++) sums[j] += (double)x[i + j] * (double)y[i + j];
+    for (int64_t i = whole; i < size; i++) sums[0] += (double)x[i] * (double)y[i];
+    for (int j = 0; j < 8; j++) total += sums[j];
+    return total;
+}
+
 int64_t spanloom_dot(const dot_arguments *a) {
-    const float *x = a->x.at, *y = a->y.at;
-    if (a->first < 0 || a->last > a->partial.n) return BAD_INDEX;
+    if (a->first < 0 || a->last > (a->x.n + BLOCK - 1) / BLOCK || a->last > a->partial.n) return BAD_INDEX;
     for (int64_t block = a->first; block < a->last; block++) {
-        double sums[8] = {0};
-        int64_t low = block * BLOCK, high = least(a->x.n, (block + 1) * BLOCK), whole = low + (high - low) / 8 * 8;
-        for (int64_t i = low; i < whole; i += 8)
-            for (int j = 0; j < 8; j++) sums[j] += (double)x[i + j] * (double)y[i + j];
-        for (int64_t i = whole; i < high; i++) sums[0] += (double)x[i] * (double)y[i];
-        double total = 0.0;
-        for (int j = 0; j < 8; j++) total += sums[j];
-        a->partial.at[block] = total;
+        int64_t low = block * BLOCK;
+        a->partial.at[block] = product(a->x.at + low, a->y.at + low, least(BLOCK, a->x.n - low));
     }
     return 0;
 }
 
+/* Block by block, so that what has just been written need not be read from memory for the product. */
 int64_t spanloom_add_scaled(const add_scaled_arguments *a) {
-    float factor = (float)a->factor;
-    if (a->first < 0 || a->last > a->x.n) return BAD_INDEX;
-    for (int64_t i = a->first; i < a->last; i++) a->result.at[i] = a->x.at[i] + factor * a->y.at[i];
-    return 0;
-}
-
-int64_t spanloom_scale(const scale_arguments *a) {
-    float factor = (float)a->factor;
-    if (a->first < 0 || a->last > a->x.n) return BAD_INDEX;
-    for (int64_t i = a->first; i < a->last; i++) a->result.at[i] = factor * a->x.at[i];
+    float factor = (float)a->factor, scale = (float)a->scale;
+    if (a->first < 0 || a->last > (a->x.n + BLOCK - 1) / BLOCK || a->last > a->partial.n) return BAD_INDEX;
+    for (int64_t block = a->first; block < a->last; block++) {
+        float own[BLOCK], *result = a->result.at + block * BLOCK;
+        const float *x = a->x.at + block * BLOCK, *y = a->y.at + block * BLOCK, *other = a->other.at + block * BLOCK;
+        int64_t size = least(BLOCK, a->x.n - block * BLOCK);
+        for (int64_t i = 0; i < size; i++) own[i] = scale * (x[i] + factor * y[i]);
+        memcpy(result, own, (size_t)size * sizeof *own);
+        a->partial.at[block] = product(own, other, size);
+    }
     return 0;
 }

@@ -366,21 +366,15 @@ KERNEL(dot,
     int64_t last;
 )
 
-/* result = x + factor y; `result` may be one of the others. */
+/* result = scale (x + factor y), and sums of its products with `other` as of `dot`; arrays may be the same one. */
 KERNEL(add_scaled,
     f32_1 result; // N out
     f32_1 x; // N
     double factor;
     f32_1 y; // N
-    int64_t first;
-    int64_t last;
-)
-
-/* result = factor x; `result` may be x. */
-KERNEL(scale,
-    f32_1 result; // N out
-    double factor;
-    f32_1 x; // N
+    double scale;
+    f32_1 other; // N
+    f64_1 partial; // * out
     int64_t first;
     int64_t last;
 )
