@@ -49,7 +49,8 @@ def linear_scores(matrix: Sparse, numbers: Floats, weights: Regression, run: Exe
         run: how pieces of the work are run.
     """
     sums = role_scores(matrix, Weights(weights.sparse[:, None, None], np.zeros((0, 1), np.float32)), run=run)
-    found: Floats = sums.roles[:, 0, 0] + np.einsum("cd,d->c", numbers, weights.dense)
+    found: Floats = np.einsum("cd,d->c", numbers, weights.dense)
+    found += sums.roles[:, 0, 0]
     return found
 
 
@@ -72,19 +73,21 @@ def fit_regression(
     features, columns = len(group_sizes), numbers.shape[1]
     transposed = transpose(matrix, features)
     scale = np.sqrt(group_sizes)
-    sign = np.where(right, 1.0, -1.0)
-    gather = np.empty((features, 1, 1), np.float32)
+    sign = np.where(right, -1.0, 1.0)
 
     def weights(point: Singles) -> Regression:
         return Regression(point[:features] * scale, point[features:])
 
     def value(point: Singles, gradient: Singles) -> float:
-        own = weights(point)
-        margin = sign * linear_scores(matrix, numbers, own, run)
-        loss = np.logaddexp(0.0, -margin)
-        slope = -sign * np.exp(-margin - loss)
-        role_gradient(transposed, slope.astype(np.float32)[:, None, None], gather, run)
-        gradient[:features] = gather[:, 0, 0] * scale + np.float32(2 * l2) * point[:features]
+        odds, sparse = linear_scores(matrix, numbers, weights(point), run), gradient[:features]
+        odds *= sign  # of the wrong answer
+        loss = np.logaddexp(0.0, odds)
+        odds -= loss
+        slope = np.exp(odds, out=odds)
+        slope *= sign
+        role_gradient(transposed, slope.astype(np.float32)[:, None, None], sparse[:, None, None], run)
+        sparse *= scale
+        sparse += np.float32(2 * l2) * point[:features]
         gradient[features:] = np.einsum("c,cd->d", slope, numbers) + 2 * _RIDGE * point[features:]
         squares = np.square(point, dtype=np.float64)
         return float(loss.sum() + l2 * squares[:features].sum() + _RIDGE * squares[features:].sum())
