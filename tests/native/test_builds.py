@@ -29,7 +29,7 @@ SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undef
 # Kernels of training, of other searches and of data, which get no array of a model in a prediction; wild_arguments.py
 # calls these, too.
 WITHOUT_MODELS = (
-    "adagrad add_rows add_scaled add_words best_concepts count count_constants derivation_sums distinct_features "
+    "adagrad add_rows add_scaled add_words ascend best_concepts count count_constants derivation_sums distinct_features "
     "dot enter_words feature_places gather gather_dense group join_clusters kbest link_change link_role "
     "link_search link_train log_sums match number rows_of_tokens sample scaled_logs score_words signatures "
     "sparse_product take_exponentials take_logarithms texts transpose write_pairs "

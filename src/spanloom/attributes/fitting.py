@@ -22,7 +22,7 @@ from spanloom.learn.folds import Fitting, deal, spread
 from spanloom.learn.platt import fit_platt
 from spanloom.model.attributes import AttributeQuality
 from spanloom.parallel import SERIAL, Executor
-from spanloom.rescoring.logistic import Regression, Rows, fit_regression
+from spanloom.rescoring.logistic import Fitted, Rows, fit_regression
 
 FEWEST: Final = 5
 """Mentions with an attribute, below which it is not learned."""
@@ -171,12 +171,12 @@ def _fitted(target: _Target, mentions: Rows, fold: Ints, run: Executor) -> Class
     for number in range(1 if len(target.values) == 2 else len(target.values)):
         own = rows._replace(right=target.classes == number)
         tried: list[tuple[float, float, Floats]] = []
-        parts = dict[int, Regression]()  # each begins where that of the lambda before it has ended
+        parts = dict[int, Fitted]()  # each begins where that of the lambda before it has ended
         for l2 in LAMBDAS:
             odds = own.odds_by_others(fold, l2, run, parts)
             tried.append((float(np.logaddexp(0.0, np.where(own.right, -odds, odds)).sum()), l2, odds))
         _, l2, odds = min(tried, key=lambda one: one[0])
-        weights.append(fit_regression(*own, l2, run=run).single(own.sizes))
+        weights.append(fit_regression(*own, l2).weights.single(own.sizes))
         scalings.append(fit_platt(-np.logaddexp(0.0, -odds), own.right))
         every.append(odds)
     blank = AttributeQuality(len(target.rows), 0, 0.0, 0.0, 0.0)

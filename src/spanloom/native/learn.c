@@ -2,6 +2,7 @@
 #include "spanloom.h"
 
 #define BLOCK 4096 /* elements of one partial sum */
+#define AHEAD 8    /* rows that are asked for before they are needed */
 
 /* The features of token `t` as a range of `indices`; whether they lie within. */
 static int range_of(i32_1 indices, i64_1 offsets, int64_t t, int64_t *begin, int64_t *end) {
@@ -71,6 +72,49 @@ int64_t spanloom_adagrad(const adagrad_arguments *a) {
             weights[r] -= step * g / (sqrtf(total) + 1e-8f);
         }
     }
+    return 0;
+}
+
+/* Dual coordinate ascent. The dual of a row is near its chance of the wrong answer by all weights, `chance`, and moves
+   towards it. It never moves too far: between both, the entropy curves by at least 1 / `spread`. */
+int64_t spanloom_ascend(const ascend_arguments *a) {
+    int64_t width = a->numbers.m, begin, end, soon, later;
+    const int32_t *indices = a->indices.at;
+    float *sparse = a->sparse.at;
+    double gap = 0.0, loss = 0.0;
+    for (int64_t k = 0; k < a->order.n; k++) {
+        int64_t row = a->order.at[k], next = k + AHEAD < a->order.n ? a->order.at[k + AHEAD] : row;
+        if (!range_of(a->indices, a->offsets, next, &soon, &later)) return BAD_INDEX;
+        if (!range_of(a->indices, a->offsets, row, &begin, &end)) return BAD_INDEX;
+        for (int64_t i = soon; i < later; i += 16) __builtin_prefetch(indices + i);
+        __builtin_prefetch(&AT2(a->numbers, next, 0));
+        __builtin_prefetch(a->duals.at + next);
+        const double *numbers = &AT2(a->numbers, row, 0);
+        double sums[4] = {0}, score = 0.0;
+        for (int64_t i = begin; i < end; i += 4)
+            for (int64_t j = 0; j < least(4, end - i); j++) {
+                int64_t f = indices[i + j];
+                if ((uint64_t)f >= (uint64_t)a->sparse.n) return BAD_INDEX;
+                sums[j] += (double)sparse[2 * f];
+            }
+        for (int64_t d = 0; d < width; d++) score += numbers[d] * AT2(a->dense, d, 0);
+        double sign = a->right.at[row] ? 1.0 : -1.0,
+               margin = sign * (score + (sums[0] + sums[1]) + (sums[2] + sums[3]));
+        double odds = exponential(margin), chance = 1.0 / (1.0 + odds), dual = a->duals.at[row];
+        double here = dual * (1.0 - dual), there = chance * (1.0 - chance), spread = here > there ? here : there;
+        double missing = chance - dual, most_of_both = (dual - 0.5) * (chance - 0.5) < 0.0 ? 0.25 : spread;
+        double step = missing / (1.0 + (double)a->lengths.at[row] * most_of_both), change = sign * step;
+        gap += missing * missing / (2.0 * spread + 1e-12);
+        loss += margin < -30.0 ? -margin : logarithm(1.0 + 1.0 / odds);
+        a->duals.at[row] = dual + step;
+        for (int64_t i = begin; i < end; i++) {
+            float *weight = sparse + 2 * (int64_t)indices[i];
+            weight[0] += (float)change * weight[1];
+        }
+        for (int64_t d = 0; d < width; d++) AT2(a->dense, d, 0) += change * numbers[d] * AT2(a->dense, d, 1);
+    }
+    a->sums.at[0] = gap;
+    a->sums.at[1] = loss;
     return 0;
 }
 

@@ -357,6 +357,22 @@ KERNEL(adagrad,
     f32_1 row; // R out
 )
 
+/* One pass of logistic regression over the rows of a binary matrix and `numbers`, in this order. `sparse` and `dense`:
+   each weight, and by how much a dual of 1 raises it; `lengths`: the same for the score of a row and its own dual.
+   sums: about the gap between primal and dual, and the loss, both as the pass went. */
+KERNEL(ascend,
+    i32_1 indices; // *
+    i64_1 offsets; // C+1
+    f64_2 numbers; // C D
+    u8_1 right; // C
+    f32_1 lengths; // C
+    i64_1 order; // *
+    f64_1 duals; // C out
+    f32_2 sparse; // * 2 out
+    f64_2 dense; // D 2 out
+    f64_1 sums; // 2 out
+)
+
 /* Sums of products of blocks of 4096 elements, in double precision. */
 KERNEL(dot,
     f32_1 x; // N

@@ -28,7 +28,7 @@ from spanloom.model.report import RescoringReport
 from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Proposing, Words, merge, propose
-from spanloom.rescoring.logistic import ROUGH, Regression, Rows, fit_regression
+from spanloom.rescoring.logistic import ROUGH, Fitted, Regression, Rows, fit_regression
 from spanloom.rescoring.parts import HeldOutParts, PairedParts
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
@@ -255,14 +255,14 @@ def fit_rescorer(
     if gaps is not None:
         blank = replace(blank, gapped=gaps.weights, gap_threshold=gaps.threshold)
     judge = _Judge(blank, development, first, run, candidates if crossed else None)
-    weights, parts = None, dict[int, Regression]()  # each begins where that of the lambda before it has ended
+    fitted, parts = None, dict[int, Fitted]()  # each begins where that of the lambda before it has ended
     for l2 in LAMBDAS:
-        weights = fit_regression(built.matrix, numbers, right, sizes, l2, weights, run)
+        fitted = fit_regression(*rows, l2, fitted)
         if crossed:
             odds = rows.odds_by_others(own, l2, run, parts)
             if gaps is not None:
                 odds[~candidates.table.contiguous] = gaps.odds
-        own_weights = weights.single(sizes)
+        own_weights = fitted.weights.single(sizes)
         odds = judge.odds(own_weights) if not crossed else odds
         tried.append((l2, own_weights, odds, *judge.tuned(odds)))
     l2, chosen, odds, threshold, after = max(tried, key=lambda one: one[4])
@@ -320,7 +320,7 @@ def _fit_gaps(
         chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
         return 2 * float(own.right[chosen].sum()) / max(1, int(chosen.sum()) + total)
 
-    weights = fit_regression(*own, _GAPS_LAMBDA, run=run, tolerance=ROUGH).single(own.sizes)
+    weights = fit_regression(*own, _GAPS_LAMBDA, tolerance=ROUGH).weights.single(own.sizes)
     return _Gaps(weights, _best_threshold(f1, total)[0], odds)
 
 

@@ -1,4 +1,4 @@
-"""Logistic regression over sparse features and a few numbers, by L-BFGS."""
+"""Logistic regression over sparse features and a few numbers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from spanloom.features import Sparse
 from spanloom.hypergraph import Floats, Ints, Singles
-from spanloom.learn.lbfgs import minimize
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
-from spanloom.scoring import Weights, role_gradient, role_scores, transpose
+from spanloom.scoring import Weights, role_scores
 
-_ITERATIONS = 200
+_PASSES = 200
+_ascend = Kernel("ascend")
 _RIDGE = 0.1  # on the weights of numbers: they are few, and seen by all
 ROUGH = 1e-3  # tolerance of regressions that are only used to choose
 
@@ -54,11 +55,28 @@ def linear_scores(matrix: Sparse, numbers: Floats, weights: Regression, run: Exe
     return found
 
 
+class Fitted(NamedTuple):
+    """A fitted regression, with which another one can begin.
+
+    Args:
+        weights: of each feature's every occurrence, and of the numbers.
+        duals: (C,) about the chance of the wrong answer.
+        l2: lambda.
+    """
+
+    weights: Regression
+    duals: Floats
+    l2: float
+
+
 def fit_regression(
     matrix: Sparse, numbers: Floats, right: NDArray[np.bool_], group_sizes: Singles, l2: float,
-    start: Regression | None = None, run: Executor = SERIAL, tolerance: float = 1e-5,
-) -> Regression:  # fmt: skip
+    start: Fitted | None = None, tolerance: float = 5e-5,
+) -> Fitted:  # fmt: skip
     """Return the weights of the largest likelihood, less ``l2`` times their squares.
+
+    By dual coordinate ascent (Yu, Huang and Lin 2011), in a new order in each pass, as it hardly converges in the same
+    one. 20 passes come as close as 120 steps of L-BFGS. The weights are always the sum of rows, each times its dual.
 
     Args:
         matrix: (C, F) binary.
@@ -66,37 +84,24 @@ def fit_regression(
         right: (C,) the answers.
         group_sizes: (F,) how many features share each weight, whose penalty is divided by it.
         l2: lambda.
-        start: where to begin.
-        run: how pieces of the work are run; the result does not depend on it.
-        tolerance: the relative improvement below which it ends.
+        start: of the same rows, where to begin.
+        tolerance: it ends when the gap between primal and dual is about this part of the loss.
     """
-    features, columns = len(group_sizes), numbers.shape[1]
-    transposed = transpose(matrix, features)
-    scale = np.sqrt(group_sizes)
-    sign = np.where(right, -1.0, 1.0)
-
-    def weights(point: Singles) -> Regression:
-        return Regression(point[:features] * scale, point[features:])
-
-    def value(point: Singles, gradient: Singles) -> float:
-        odds, sparse = linear_scores(matrix, numbers, weights(point), run), gradient[:features]
-        odds *= sign  # of the wrong answer
-        loss = np.logaddexp(0.0, odds)
-        odds -= loss
-        slope = np.exp(odds, out=odds)
-        slope *= sign
-        role_gradient(transposed, slope.astype(np.float32)[:, None, None], sparse[:, None, None], run)
-        sparse *= scale
-        sparse += np.float32(2 * l2) * point[:features]
-        gradient[features:] = np.einsum("c,cd->d", slope, numbers) + 2 * _RIDGE * point[features:]
-        squares = np.square(point, dtype=np.float64)
-        return float(loss.sum() + l2 * squares[:features].sum() + _RIDGE * squares[features:].sum())
-
+    sparse, dense = group_sizes / np.float32(2 * l2), np.full(numbers.shape[1], 1 / (2 * _RIDGE))
+    lengths = linear_scores(matrix, np.square(numbers), Regression(sparse, dense.astype(np.float32)))
     if start is None:
-        begin = np.zeros(features + columns, np.float32)
+        duals, weights = np.zeros(len(numbers)), Regression.zeros(len(sparse), len(dense))
     else:
-        begin = np.concatenate([start.sparse / scale, start.dense])
-    return weights(minimize(value, begin, iterations=_ITERATIONS, tolerance=tolerance, run=run))
+        duals = start.duals.copy()
+        weights = Regression(start.weights.sparse * np.float32(start.l2 / l2), start.weights.dense)
+    ones, others, sums = np.stack([weights.sparse, sparse], 1), np.stack([weights.dense, dense], 1), np.empty(2)
+    random = np.random.default_rng(0)
+    for _ in range(_PASSES):
+        order = random.permutation(len(numbers))
+        _ascend(*matrix[:2], numbers, right, lengths.astype(np.float32), order, duals, ones, others, sums)
+        if sums[0] <= tolerance * sums[1]:
+            break
+    return Fitted(Regression(ones[:, 0].copy(), others[:, 0].astype(np.float32)), duals, l2)
 
 
 class Rows(NamedTuple):
@@ -120,9 +125,7 @@ class Rows(NamedTuple):
         matrix = Sparse(self.matrix.indices[np.repeat(kept, sizes)], np.append(0, sizes[kept].cumsum()))
         return Rows(matrix, self.numbers[kept], self.right[kept], self.sizes)
 
-    def odds_by_others(
-        self, fold: Ints, l2: float, run: Executor, parts: dict[int, Regression] | None = None
-    ) -> Floats:
+    def odds_by_others(self, fold: Ints, l2: float, run: Executor, parts: dict[int, Fitted] | None = None) -> Floats:
         """Return log-odds by regressions that are fitted to the other folds, (C,).
 
         Args:
@@ -134,6 +137,7 @@ class Rows(NamedTuple):
         odds, parts = np.empty(len(fold)), {} if parts is None else parts
         for number in np.unique(fold).tolist():
             own, others = self.take(fold == number), self.take(fold != number)
-            parts[number] = fit_regression(*others, l2, parts.get(number), run, ROUGH)
-            odds[fold == number] = linear_scores(own.matrix, own.numbers, parts[number].single(self.sizes), run)
+            parts[number] = fit_regression(*others, l2, parts.get(number), ROUGH)
+            weights = parts[number].weights.single(self.sizes)
+            odds[fold == number] = linear_scores(own.matrix, own.numbers, weights, run)
         return odds
