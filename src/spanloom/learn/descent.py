@@ -19,8 +19,7 @@ from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights, dense_gradient, role_scores
 
-_distinct_features, _feature_places = Kernel("distinct_features"), Kernel("feature_places")
-_adagrad = Kernel("adagrad")
+_list_batch, _adagrad = Kernel("list_batch"), Kernel("adagrad")
 _PIECES = 4  # of a batch's features
 _FEWEST = 2048  # features of a piece: a call and handing it to a thread take as long as these
 _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
@@ -246,7 +245,7 @@ class _State:
         self.shrink = (2 * l2 / data.group_sizes / np.minimum(batches, data.counts)).astype(np.float32)
         self.shrink_constants = np.float32(2 * l2 / batches)
         self.stretch = np.sqrt(data.group_sizes)
-        self.counts = np.zeros(len(self.flat), np.int32)
+        self.numbers = np.zeros(len(self.flat), np.int32)
 
     def _place(self, sides: list[_Side]) -> None:
         self.sides = sides
@@ -323,18 +322,15 @@ class _State:
     def _update(self, tokens: Ints, residual: Singles, run: Executor) -> None:
         matrix = self.data.matrix
         size = int((matrix.offsets[tokens + 1] - matrix.offsets[tokens]).sum())
-        features, places = np.empty(size, np.int32), np.empty(size, np.int32)
-        rows = matrix.indices, matrix.offsets, tokens
-        features = features[: _distinct_features(*rows, self.counts, features)]
-        features.sort()  # so that the table is walked from top to bottom
-        ptr = np.empty(len(features) + 1, np.int64)
-        _feature_places(*rows, features, self.counts, ptr, places)
+        features, ptr, places = np.empty(size, np.int32), np.empty(size + 1, np.int64), np.empty(size, np.int32)
+        found = _list_batch(matrix.indices, matrix.offsets, tokens, self.numbers, features, ptr, places)
+        features, ptr = features[:found], ptr[: found + 1]
         run.map(
             lambda piece: _adagrad(
                 features, ptr, places, residual, self.shrink, self.stretch, self.rate, *piece, self.flat, self.squares,
                 np.empty(residual.shape[1], np.float32),
             ),
-            even_ranges(len(features), min(_PIECES, 1 + len(features) // _FEWEST)),
+            even_ranges(found, min(_PIECES, 1 + found // _FEWEST) if run.workers > 1 else 1),
         )  # fmt: skip
         if matrix.dense is not None:
             self._update_dense(matrix.dense, tokens, residual, run)
