@@ -246,6 +246,7 @@ class _State:
         self.shrink_constants = np.float32(2 * l2 / batches)
         self.stretch = np.sqrt(data.group_sizes)
         self.numbers = np.zeros(len(self.flat), np.int32)
+        self.entries = np.diff(data.matrix.offsets[data.offsets])  # features of each sentence's tokens
 
     def _place(self, sides: list[_Side]) -> None:
         self.sides = sides
@@ -274,7 +275,7 @@ class _State:
         batch = _Batch(sentences, tokens, offsets, scores, np.empty_like(scores))
         for side in self.sides:
             side.step(batch, self.shrink_constants, self.rate)
-        self._update(tokens, batch.residual, run)
+        self._update(batch, run)
 
     def arrays(self, side: _Side) -> dict[str, Singles]:
         """Return the state of a side, by name."""
@@ -319,9 +320,9 @@ class _State:
         side.objective = 0.0
         return side.callback(Epoch(number, objective, side.weights))
 
-    def _update(self, tokens: Ints, residual: Singles, run: Executor) -> None:
-        matrix = self.data.matrix
-        size = int((matrix.offsets[tokens + 1] - matrix.offsets[tokens]).sum())
+    def _update(self, batch: _Batch, run: Executor) -> None:
+        matrix, tokens, residual = self.data.matrix, batch.tokens, batch.residual
+        size = int(self.entries[batch.sentences].sum())
         features, ptr, places = np.empty(size, np.int32), np.empty(size + 1, np.int64), np.empty(size, np.int32)
         found = _list_batch(matrix.indices, matrix.offsets, tokens, self.numbers, features, ptr, places)
         features, ptr = features[:found], ptr[: found + 1]
