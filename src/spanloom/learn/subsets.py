@@ -44,5 +44,5 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
     else:
         target = EdgeTarget(data.engine, offsets, edges[tokens])
     silent = None if data.silent is None else data.silent[sentences]
-    counts = np.maximum(counts, 1).astype(np.int32)
-    return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, counts, weights, silent)
+    some = np.maximum(counts, 1).astype(np.int32)
+    return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, some, weights, silent)
