@@ -138,9 +138,9 @@ def test_the_kernels_list_a_batch_and_take_an_adagrad_step(width):
 
     residual = rng.normal(size=(len(tokens), width)).astype(np.float32)
     weights, squares = rng.random((2, features, width), np.float32)
-    penalty, stretch = rng.random((2, features), np.float32)
+    scales = rng.random((features, 2), np.float32)
     ours, our_squares = weights.copy(), squares.copy()
-    own = listed[:found], ptr[: found + 1], places, residual, penalty, stretch, 0.1
+    own = listed[:found], ptr[: found + 1], places, residual, scales, 0.1
     for piece in ((0, found // 3), (found // 3, found)):
         Kernel("adagrad")(*own, *piece, ours, our_squares, np.empty(width, np.float32))
     for feature in listed[:found].tolist():
@@ -148,9 +148,9 @@ def test_the_kernels_list_a_batch_and_take_an_adagrad_step(width):
         gradient = residual[first].copy()
         for place in others:
             gradient += residual[place]
-        gradient += penalty[feature] * weights[feature]
+        gradient += scales[feature, 0] * weights[feature]
         squares[feature] += gradient * gradient
-        step = np.float32(0.1 * float(stretch[feature]))
+        step = np.float32(0.1 * float(scales[feature, 1]))
         weights[feature] -= step * gradient / (np.sqrt(squares[feature]) + np.float32(1e-8))
     np.testing.assert_array_equal(our_squares, squares)
     np.testing.assert_array_equal(ours, weights)

@@ -242,9 +242,9 @@ class _State:
         self.squares = np.zeros_like(self.flat)
         self._place(sides)
         batches = -(-(len(data.offsets) - 1) // batch)
-        self.shrink = (2 * l2 / data.group_sizes / np.minimum(batches, data.counts)).astype(np.float32)
+        shrink = 2 * l2 / data.group_sizes / np.minimum(batches, data.counts)
+        self.scales = np.stack([shrink, np.sqrt(data.group_sizes)], axis=1, dtype=np.float32, casting="same_kind")
         self.shrink_constants = np.float32(2 * l2 / batches)
-        self.stretch = np.sqrt(data.group_sizes)
         self.numbers = np.zeros(len(self.flat), np.int32)
         self.entries = np.diff(data.matrix.offsets[data.offsets])  # features of each sentence's tokens
 
@@ -328,7 +328,7 @@ class _State:
         features, ptr = features[:found], ptr[: found + 1]
         run.map(
             lambda piece: _adagrad(
-                features, ptr, places, residual, self.shrink, self.stretch, self.rate, *piece, self.flat, self.squares,
+                features, ptr, places, residual, self.scales, self.rate, *piece, self.flat, self.squares,
                 np.empty(residual.shape[1], np.float32),
             ),
             even_ranges(found, min(_PIECES, 1 + found // _FEWEST) if run.workers > 1 else 1),
@@ -342,7 +342,7 @@ class _State:
         gradient = np.empty((dense.width, residual.shape[1]), np.float32)
         dense_gradient(dense, tokens, residual, gradient, run)
         weights, squares = self.flat[own], self.squares[own]
-        gradient += self.shrink[own, None] * weights
+        gradient += self.scales[own, :1] * weights
         squares += gradient * gradient
         weights -= np.float32(self.rate) * gradient / (np.sqrt(squares) + np.float32(1e-8))
 

@@ -71,10 +71,9 @@ int64_t spanloom_adagrad(const adagrad_arguments *a) {
             int64_t next = a->features.at[j + AHEAD];
             ask_for_row(a->weights.at + next * width, width);
             ask_for_row(a->squares.at + next * width, width);
-            __builtin_prefetch(a->penalty.at + next);
-            __builtin_prefetch(a->stretch.at + next);
+            __builtin_prefetch(a->scales.at + next * 2);
         }
-        float penalty = a->penalty.at[f], step = (float)(a->rate * a->stretch.at[f]);
+        float penalty = AT2(a->scales, f, 0), step = (float)(a->rate * AT2(a->scales, f, 1));
         float *weights = &AT2(a->weights, f, 0), *squares = &AT2(a->squares, f, 0);
         if (last < 0) {
             memcpy(row, &AT2(a->residual, a->places.at[begin], 0), (size_t)width * sizeof *row);

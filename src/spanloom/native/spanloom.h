@@ -332,14 +332,14 @@ KERNEL(list_batch,
 )
 
 /* One AdaGrad step on the weight rows of a batch's features, from `first` to `last` (Duchi et al. 2011): g = sum of
-   residuals + penalty w; G += g^2; w -= rate stretch g / sqrt(G). `row`: scratch. */
+   residuals + penalty w; G += g^2; w -= rate stretch g / sqrt(G). `scales`: penalty and stretch of each, side by side,
+   as both are needed at once. `row`: scratch. */
 KERNEL(adagrad,
     i32_1 features; // B
     i64_1 ptr; // B+1
     i32_1 places; // *
     f32_2 residual; // * R
-    f32_1 penalty; // F
-    f32_1 stretch; // F
+    f32_2 scales; // F 2
     double rate;
     int64_t first;
     int64_t last;
