@@ -25,6 +25,7 @@ _FEWEST = 2048  # features of a piece: a call and handing it to a thread take as
 _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
 
 
+_LISTED = 64  # batches whose tokens are listed at once
 _RELEASED = 1 << 17  # tokens that are looked at before the memory of their features may be released
 LARGEST_BATCH: Final = 32
 _TABLES, _CONSTANTS = ("weights", "mean", "squares"), ("constants", "constants-mean", "constants-squares")  # as kept
@@ -169,8 +170,11 @@ def _train(
         order = random.permutation(filled)
         if number <= done:
             continue
-        for first in range(0, len(order), batch):
-            state.step(order[first : first + batch], run)
+        for some in np.split(order, range(_LISTED * batch, len(order), _LISTED * batch)):
+            offsets, tokens = tokens_of(state.data.offsets, some)
+            for first in range(0, len(some), batch):
+                own = offsets[first : first + batch + 1]
+                state.step(some[first : first + batch], own - own[0], tokens[own[0] : own[-1]], run)
         state.check(number)
         if epochs > 1:
             state.average(number)
@@ -262,10 +266,9 @@ class _State:
         )
         self._place(sides)
 
-    def step(self, sentences: Ints, run: Executor) -> None:
+    def step(self, sentences: Ints, offsets: Ints, tokens: Ints, run: Executor) -> None:
         """One step of all sides."""
         data = self.data
-        offsets, tokens = tokens_of(data.offsets, sentences)
         self.looked_at += len(tokens)
         if self.looked_at >= _RELEASED:
             self.looked_at = 0
