@@ -153,7 +153,8 @@ def gathered(ptr: Ints, items: Ints) -> tuple[Ints, Ints]:
     >>> rows.tolist(), own.tolist()
     ([2, 0, 1], [0, 1, 3])
     """
-    return places_of(ptr[items], np.diff(ptr)[items])
+    starts = ptr[items]
+    return places_of(starts, ptr[items + 1] - starts)
 
 
 def places_of(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:

@@ -142,37 +142,42 @@ def plain_batch(data: TrainingSet, tokens: np.ndarray) -> np.ndarray:
     return table
 
 
-def test_the_kernel_lists_a_batch_and_takes_an_adagrad_step():
-    training, _, _ = corpus("separators", "subgraphs", 1, [6, 4, 5], vocabulary=7)
+@pytest.mark.parametrize("width", [1, 3, 7, 8, 11, 16, 20, 46])
+def test_the_kernels_list_a_batch_and_take_an_adagrad_step(width):
+    """To the byte: each weight by the same operations in single precision, wherever its column lies in a vector."""
+    training, _, _ = corpus("separators", "subgraphs", 1, [6, 4, 5] * 5, vocabulary=7)
     rng = np.random.default_rng(2)
-    tokens = np.array([3, 4, 5, 12, 13, 0])
+    tokens = np.array([3, 4, 5, 72, 73, 0, *range(20, 60)])
     table = plain_batch(training, tokens)
     size, features = int(table.sum()), len(training.group_sizes)
-    listed, places, counts = np.empty(size, np.int32), np.empty(size, np.int32), np.zeros(features, np.int32)
+    listed, places, numbers = np.empty(size, np.int32), np.empty(size, np.int32), np.zeros(features, np.int32)
+    ptr = np.empty(size + 1, np.int64)
     rows = training.matrix.indices, training.matrix.offsets, tokens
-    found = Kernel("distinct_features")(*rows, counts, listed)
-    assert counts.tolist() == table.sum(0).tolist()
-    listed, ptr = rng.permutation(listed[:found]), np.empty(found + 1, np.int64)
-    assert sorted(listed.tolist()) == np.flatnonzero(table.any(0)).tolist()
-    Kernel("feature_places")(*rows, listed, counts, ptr, places)
-    assert not counts.any()
-    for j, feature in enumerate(listed.tolist()):
+    found = Kernel("list_batch")(*rows, numbers, listed, ptr, places)
+    assert not numbers.any()
+    order = np.concatenate([training.matrix.indices[slice(*training.matrix.offsets[t : t + 2])] for t in tokens])
+    assert listed[:found].tolist() == list(dict.fromkeys(order.tolist()))
+    for j, feature in enumerate(listed[:found].tolist()):
         assert places[ptr[j] : ptr[j + 1]].tolist() == np.flatnonzero(table[:, feature]).tolist()
 
-    residual = rng.normal(size=(len(tokens), 8)).astype(np.float32)
-    weights, squares = rng.normal(size=(features, 8)), rng.random((features, 8))
-    penalty, stretch = rng.random(features), 1 + rng.random(features)
-    ours, our_squares = weights.astype(np.float32), squares.astype(np.float32)
-    Kernel("adagrad")(
-        listed, ptr, places, residual, penalty.astype(np.float32), stretch.astype(np.float32), 0.1, 0, found, ours,
-        our_squares, np.empty(8, np.float32),
-    )  # fmt: skip
-    touched = table.any(0)
-    gradient = (table.T @ residual + penalty[:, None] * weights) * touched[:, None]
-    squares = squares + gradient**2
-    expected = weights - 0.1 * stretch[:, None] * gradient / np.sqrt(squares)
-    np.testing.assert_allclose(our_squares, squares, rtol=1e-4)
-    np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)
+    residual = rng.normal(size=(len(tokens), width)).astype(np.float32)
+    weights, squares = rng.random((2, features, width), np.float32)
+    scales = rng.random((features, 2), np.float32)
+    ours, our_squares = weights.copy(), squares.copy()
+    own = listed[:found], ptr[: found + 1], places, residual, scales, 0.1
+    for piece in ((0, found // 3), (found // 3, found)):
+        Kernel("adagrad")(*own, *piece, ours, our_squares, np.empty(width, np.float32))
+    for feature in listed[:found].tolist():
+        first, *others = np.flatnonzero(table[:, feature])
+        gradient = residual[first].copy()
+        for place in others:
+            gradient += residual[place]
+        gradient += scales[feature, 0] * weights[feature]
+        squares[feature] += gradient * gradient
+        step = np.float32(0.1 * float(scales[feature, 1]))
+        weights[feature] -= step * gradient / (np.sqrt(squares[feature]) + np.float32(1e-8))
+    np.testing.assert_array_equal(our_squares, squares)
+    np.testing.assert_array_equal(ours, weights)
 
 
 def plain_adagrad(data: TrainingSet, l2: float, epochs: int, rate: float, batch: int, seed: int) -> Weights:

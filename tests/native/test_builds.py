@@ -29,9 +29,9 @@ SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undef
 # Kernels of training, of other searches and of data, which get no array of a model in a prediction; wild_arguments.py
 # calls these, too.
 WITHOUT_MODELS = (
-    "adagrad add_rows add_scaled add_words ascend best_concepts count count_constants derivation_sums distinct_features "
-    "dot enter_words feature_places gather gather_dense group join_clusters kbest link_change link_role "
-    "link_search link_train log_sums match number rows_of_tokens sample scaled_logs score_words signatures "
+    "adagrad add_rows add_scaled add_words ascend best_concepts count count_constants derivation_sums "
+    "dot enter_words gather gather_dense group join_clusters kbest link_change link_role "
+    "link_search link_train list_batch log_sums match number rows_of_tokens sample scaled_logs score_words signatures "
     "sparse_product take_exponentials take_logarithms texts transpose write_pairs "
 )
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the library is loaded by LD_PRELOAD, and built by gcc")

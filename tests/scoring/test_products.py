@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom.features import Sparse
+from spanloom.native import Kernel
 from spanloom.parallel import Threads
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
@@ -59,6 +60,20 @@ def test_products_are_those_of_dense_matrices(seed, tokens, features, roles, typ
     gradient = np.full((features, roles, types), np.nan, np.float32)
     role_gradient(transpose(matrix, features), residual, gradient)
     np.testing.assert_allclose(gradient, np.einsum("tf,trk->frk", table, residual), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("width", [1, 3, 7, 8, 11, 16, 20, 30, 46])
+def test_scores_are_added_up_one_after_the_other(width):
+    """To the byte, wherever a column lies in a vector, and onto what is there."""
+    rng = np.random.default_rng(width)
+    matrix, table = random_matrix(rng, 9, 30, 0.3), rng.normal(size=(30, width)).astype(np.float32)
+    rows, scores = rng.permutation(9), rng.normal(size=(9, width)).astype(np.float32)
+    expected = scores.copy()
+    for place, row in enumerate(rows.tolist()):
+        for feature in matrix.indices[matrix.offsets[row] : matrix.offsets[row + 1]]:
+            expected[place] += table[feature]
+    Kernel("multiply")(matrix.indices, matrix.offsets, rows, table, 0, 9, scores)
+    np.testing.assert_array_equal(scores, expected)
 
 
 @given(seed=SEEDS, tokens=st.integers(0, 30), features=st.integers(1, 20))

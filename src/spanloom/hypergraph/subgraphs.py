@@ -164,7 +164,7 @@ class IndependentPart:
 
         # A piece takes neighbours in the order of length; long sentences are few and come first.
         run.map(one, pieces(len(bounds) - 1, run.workers))
-        for n, k in np.argwhere(~safely).tolist():
+        for n, k in () if safely.all() else np.argwhere(~safely).tolist():
             found = np.empty(1)
             _log_sums(
                 scores, offsets[n], offsets[n + 1], k, *self.program.orders, self._bundled, found, expected, each[n]

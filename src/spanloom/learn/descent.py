@@ -19,13 +19,13 @@ from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights, dense_gradient, role_scores
 
-_distinct_features, _feature_places = Kernel("distinct_features"), Kernel("feature_places")
-_adagrad = Kernel("adagrad")
+_list_batch, _adagrad = Kernel("list_batch"), Kernel("adagrad")
 _PIECES = 4  # of a batch's features
 _FEWEST = 2048  # features of a piece: a call and handing it to a thread take as long as these
 _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
 
 
+_LISTED = 64  # batches whose tokens are listed at once
 _RELEASED = 1 << 17  # tokens that are looked at before the memory of their features may be released
 LARGEST_BATCH: Final = 32
 _TABLES, _CONSTANTS = ("weights", "mean", "squares"), ("constants", "constants-mean", "constants-squares")  # as kept
@@ -170,8 +170,11 @@ def _train(
         order = random.permutation(filled)
         if number <= done:
             continue
-        for first in range(0, len(order), batch):
-            state.step(order[first : first + batch], run)
+        for some in np.split(order, range(_LISTED * batch, len(order), _LISTED * batch)):
+            offsets, tokens = tokens_of(state.data.offsets, some)
+            for first in range(0, len(some), batch):
+                own = offsets[first : first + batch + 1]
+                state.step(some[first : first + batch], own - own[0], tokens[own[0] : own[-1]], run)
         state.check(number)
         if epochs > 1:
             state.average(number)
@@ -243,10 +246,11 @@ class _State:
         self.squares = np.zeros_like(self.flat)
         self._place(sides)
         batches = -(-(len(data.offsets) - 1) // batch)
-        self.shrink = (2 * l2 / data.group_sizes / np.minimum(batches, data.counts)).astype(np.float32)
+        shrink = 2 * l2 / data.group_sizes / np.minimum(batches, data.counts)
+        self.scales = np.stack([shrink, np.sqrt(data.group_sizes)], axis=1, dtype=np.float32, casting="same_kind")
         self.shrink_constants = np.float32(2 * l2 / batches)
-        self.stretch = np.sqrt(data.group_sizes)
-        self.counts = np.zeros(len(self.flat), np.int32)
+        self.numbers = np.zeros(len(self.flat), np.int32)
+        self.entries = np.diff(data.matrix.offsets[data.offsets])  # features of each sentence's tokens
 
     def _place(self, sides: list[_Side]) -> None:
         self.sides = sides
@@ -262,10 +266,9 @@ class _State:
         )
         self._place(sides)
 
-    def step(self, sentences: Ints, run: Executor) -> None:
+    def step(self, sentences: Ints, offsets: Ints, tokens: Ints, run: Executor) -> None:
         """One step of all sides."""
         data = self.data
-        offsets, tokens = tokens_of(data.offsets, sentences)
         self.looked_at += len(tokens)
         if self.looked_at >= _RELEASED:
             self.looked_at = 0
@@ -275,7 +278,7 @@ class _State:
         batch = _Batch(sentences, tokens, offsets, scores, np.empty_like(scores))
         for side in self.sides:
             side.step(batch, self.shrink_constants, self.rate)
-        self._update(tokens, batch.residual, run)
+        self._update(batch, run)
 
     def arrays(self, side: _Side) -> dict[str, Singles]:
         """Return the state of a side, by name."""
@@ -320,21 +323,18 @@ class _State:
         side.objective = 0.0
         return side.callback(Epoch(number, objective, side.weights))
 
-    def _update(self, tokens: Ints, residual: Singles, run: Executor) -> None:
-        matrix = self.data.matrix
-        size = int((matrix.offsets[tokens + 1] - matrix.offsets[tokens]).sum())
-        features, places = np.empty(size, np.int32), np.empty(size, np.int32)
-        rows = matrix.indices, matrix.offsets, tokens
-        features = features[: _distinct_features(*rows, self.counts, features)]
-        features.sort()  # so that the table is walked from top to bottom
-        ptr = np.empty(len(features) + 1, np.int64)
-        _feature_places(*rows, features, self.counts, ptr, places)
+    def _update(self, batch: _Batch, run: Executor) -> None:
+        matrix, tokens, residual = self.data.matrix, batch.tokens, batch.residual
+        size = int(self.entries[batch.sentences].sum())
+        features, ptr, places = np.empty(size, np.int32), np.empty(size + 1, np.int64), np.empty(size, np.int32)
+        found = _list_batch(matrix.indices, matrix.offsets, tokens, self.numbers, features, ptr, places)
+        features, ptr = features[:found], ptr[: found + 1]
         run.map(
             lambda piece: _adagrad(
-                features, ptr, places, residual, self.shrink, self.stretch, self.rate, *piece, self.flat, self.squares,
+                features, ptr, places, residual, self.scales, self.rate, *piece, self.flat, self.squares,
                 np.empty(residual.shape[1], np.float32),
             ),
-            even_ranges(len(features), min(_PIECES, 1 + len(features) // _FEWEST)),
+            even_ranges(found, min(_PIECES, 1 + found // _FEWEST) if run.workers > 1 else 1),
         )  # fmt: skip
         if matrix.dense is not None:
             self._update_dense(matrix.dense, tokens, residual, run)
@@ -345,7 +345,7 @@ class _State:
         gradient = np.empty((dense.width, residual.shape[1]), np.float32)
         dense_gradient(dense, tokens, residual, gradient, run)
         weights, squares = self.flat[own], self.squares[own]
-        gradient += self.shrink[own, None] * weights
+        gradient += self.scales[own, :1] * weights
         squares += gradient * gradient
         weights -= np.float32(self.rate) * gradient / (np.sqrt(squares) + np.float32(1e-8))
 

@@ -11,7 +11,9 @@ from spanloom.learn.data import TrainingSet
 from spanloom.learn.density import DensityTarget
 from spanloom.learn.readings import ReadingsTarget
 from spanloom.learn.target import EdgeTarget, Target, tokens_of
-from spanloom.sparse import gathered
+from spanloom.native import Kernel
+
+_count = Kernel("count")
 
 
 def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
@@ -23,9 +25,13 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
         sentences: their numbers.
     """
     offsets, tokens = tokens_of(data.offsets, sentences)
-    places, begins = gathered(data.matrix.offsets, tokens)
-    indices = data.matrix.indices[places]
-    counts = np.bincount(indices, minlength=len(data.counts)).astype(np.int32)
+    own = data.matrix.offsets
+    begins = np.append(0, np.cumsum(own[tokens + 1] - own[tokens]))
+    bounds = own[data.offsets]  # of whole sentences: indices of single numbers would take several times as long
+    parts = [data.matrix.indices[bounds[n] : bounds[n + 1]] for n in sentences.tolist()]
+    indices = np.concatenate([data.matrix.indices[:0], *parts])
+    counts = np.zeros(len(data.counts), np.int64)
+    _count(indices, counts)
     dense = data.matrix.dense
     if dense is not None:
         counts[len(counts) - dense.width :] = len(tokens)
@@ -38,4 +44,5 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
     else:
         target = EdgeTarget(data.engine, offsets, edges[tokens])
     silent = None if data.silent is None else data.silent[sentences]
-    return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, np.maximum(counts, 1), weights, silent)
+    some = np.maximum(counts, 1).astype(np.int32)
+    return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, some, weights, silent)

@@ -84,6 +84,17 @@ static inline int64_t give_back(memory *all, int64_t result) {
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* A few columns of a row, on which operations are made at once. Compilers make loops over so few numbers operations on
+   single ones. */
+#define COLUMNS 8
+typedef float columns __attribute__((vector_size(4 * COLUMNS), aligned(4), may_alias));
+
+/* Ask for all of a row before it is needed. */
+static inline void ask_for_row(const float *row, int64_t width) {
+    for (int64_t r = 0; r < width; r += 16) __builtin_prefetch(row + r);
+    __builtin_prefetch(row + width - 1);
+}
+
 static inline uint64_t bits_of(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);

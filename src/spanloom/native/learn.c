@@ -2,7 +2,7 @@
 #include "spanloom.h"
 
 #define BLOCK 4096 /* elements of one partial sum */
-#define AHEAD 8    /* rows that are asked for before they are needed */
+#define AHEAD 16   /* rows that are asked for before they are needed */
 
 /* The features of token `t` as a range of `indices`; whether they lie within. */
 static int range_of(i32_1 indices, i64_1 offsets, int64_t t, int64_t *begin, int64_t *end) {
@@ -12,65 +12,90 @@ static int range_of(i32_1 indices, i64_1 offsets, int64_t t, int64_t *begin, int
     return *begin >= 0 && *end <= indices.n;
 }
 
-int64_t spanloom_distinct_features(const distinct_features_arguments *a) {
-    int64_t found = 0, begin, end;
+int64_t spanloom_list_batch(const list_batch_arguments *a) {
+    int64_t found = 0, entry = 0, at = 0, begin, end, next, stop;
+    int32_t *restrict numbers = a->numbers.at, *restrict features = a->features.at, *restrict places = a->places.at;
+    int64_t *restrict ptr = a->ptr.at;
+    memory own = {0};
+    int32_t *restrict listed = TAKE(&own, int32_t, a->places.n); /* the number of each entry's feature, from 1 */
+    if (own.failed) return give_back(&own, NO_MEMORY);
+    memset(ptr, 0, (size_t)a->ptr.n * sizeof *ptr);
     for (int64_t place = 0; place < a->tokens.n; place++) {
-        if (!range_of(a->indices, a->offsets, a->tokens.at[place], &begin, &end)) return BAD_INDEX;
-        for (int64_t i = begin; i < end; i++) {
+        if (!range_of(a->indices, a->offsets, a->tokens.at[place], &begin, &end) || end - begin > a->places.n - entry)
+            return give_back(&own, BAD_INDEX);
+        if (place + 1 < a->tokens.n && range_of(a->indices, a->offsets, a->tokens.at[place + 1], &next, &stop))
+            for (; next < stop; next++) __builtin_prefetch(numbers + a->indices.at[next]);
+        for (int64_t i = begin; i < end; i++) { /* without a branch that processors cannot foresee */
             int32_t f = a->indices.at[i];
-            if (f < 0 || f >= a->counts.n) return BAD_INDEX;
-            if (a->counts.at[f] == 0) {
-                if (found >= a->features.n) return BAD_INDEX;
-                a->features.at[found++] = f;
-            }
-            a->counts.at[f] = (int32_t)((uint32_t)a->counts.at[f] + 1);
+            if (f < 0 || f >= a->numbers.n) return give_back(&own, BAD_INDEX);
+            int32_t number = numbers[f], new = number == 0;
+            if (number < 0 || number > found) return give_back(&own, BAD_INDEX);
+            features[found] = f;
+            found += new;
+            number += (int32_t)found & -new;
+            numbers[f] = listed[entry++] = number;
+            ptr[number]++;
         }
     }
-    return found;
-}
-
-int64_t spanloom_feature_places(const feature_places_arguments *a) {
-    int64_t begin, end;
-    a->ptr.at[0] = 0;
-    for (int64_t j = 0; j < a->features.n; j++) {
-        int32_t f = a->features.at[j];
-        if (f < 0 || f >= a->counts.n || a->counts.at[f] < 0) return BAD_INDEX;
-        a->ptr.at[j + 1] = a->ptr.at[j] + a->counts.at[f];
-        a->counts.at[f] = (int32_t)a->ptr.at[j]; /* from now on the next place to fill */
+    for (int64_t j = 1; j <= found; j++) { /* from counts to the first place of each, which then moves to its end */
+        int64_t count = ptr[j];
+        ptr[j] = at;
+        at += count;
+        numbers[features[j - 1]] = 0;
     }
+    entry = 0;
     for (int64_t place = 0; place < a->tokens.n; place++) {
-        if (!range_of(a->indices, a->offsets, a->tokens.at[place], &begin, &end)) return BAD_INDEX;
-        for (int64_t i = begin; i < end; i++) {
-            int32_t f = a->indices.at[i];
-            if (f < 0 || f >= a->counts.n || a->counts.at[f] < 0 || a->counts.at[f] >= a->places.n) return BAD_INDEX;
-            a->places.at[a->counts.at[f]++] = (int32_t)place;
-        }
+        range_of(a->indices, a->offsets, a->tokens.at[place], &begin, &end);
+        for (int64_t i = begin; i < end; i++) places[ptr[listed[entry++]]++] = (int32_t)place;
     }
-    for (int64_t j = 0; j < a->features.n; j++) a->counts.at[a->features.at[j]] = 0;
-    return 0;
+    return give_back(&own, found);
 }
 
+static inline void step_columns(const columns *sum, float penalty, float step, columns *weights, columns *squares) {
+    columns g = *sum + penalty * *weights, root = *squares += g * g;
+    for (int r = 0; r < COLUMNS; r++) root[r] = sqrtf(root[r]);
+    *weights -= step * g / (root + 1e-8f);
+}
+
+/* Wide rows are gone through in whole vectors. The last may overlap the one before, so a copy of it takes the step. */
 int64_t spanloom_adagrad(const adagrad_arguments *a) {
-    int64_t width = a->weights.m;
+    int64_t width = a->weights.m, last = width - COLUMNS;
     float *row = a->row.at;
     if (a->first < 0 || a->last > a->features.n) return BAD_INDEX;
     for (int64_t j = a->first; j < a->last; j++) {
-        int32_t f = a->features.at[j];
-        if (f < 0 || f >= a->weights.n) return BAD_INDEX;
-        for (int64_t i = a->ptr.at[j]; i < a->ptr.at[j + 1]; i++) {
-            if (i < 0 || i >= a->places.n || a->places.at[i] < 0 || a->places.at[i] >= a->residual.n) return BAD_INDEX;
-            const float *source = &AT2(a->residual, a->places.at[i], 0);
-            if (i == a->ptr.at[j]) memcpy(row, source, (size_t)width * sizeof *row);
-            else
-                for (int64_t r = 0; r < width; r++) row[r] += source[r];
+        int64_t f = a->features.at[j], begin = a->ptr.at[j], end = a->ptr.at[j + 1];
+        if (f < 0 || f >= a->weights.n || begin < 0 || begin >= end || end > a->places.n) return BAD_INDEX;
+        for (int64_t i = begin; i < end; i++)
+            if (a->places.at[i] < 0 || a->places.at[i] >= a->residual.n) return BAD_INDEX;
+        if (j + AHEAD < a->last) {
+            int64_t next = a->features.at[j + AHEAD];
+            ask_for_row(a->weights.at + next * width, width);
+            ask_for_row(a->squares.at + next * width, width);
+            __builtin_prefetch(a->scales.at + next * 2);
         }
-        float penalty = a->penalty.at[f], step = (float)(a->rate * a->stretch.at[f]);
+        float penalty = AT2(a->scales, f, 0), step = (float)(a->rate * AT2(a->scales, f, 1));
         float *weights = &AT2(a->weights, f, 0), *squares = &AT2(a->squares, f, 0);
-        for (int64_t r = 0; r < width; r++) {
-            float g = row[r] + penalty * weights[r], total = squares[r] + g * g;
-            squares[r] = total;
-            weights[r] -= step * g / (sqrtf(total) + 1e-8f);
+        if (last < 0) {
+            memcpy(row, &AT2(a->residual, a->places.at[begin], 0), (size_t)width * sizeof *row);
+            for (int64_t i = begin + 1; i < end; i++)
+                for (int64_t r = 0; r < width; r++) row[r] += AT2(a->residual, a->places.at[i], r);
+            for (int64_t r = 0; r < width; r++) {
+                float g = row[r] + penalty * weights[r];
+                squares[r] += g * g;
+                weights[r] -= step * g / (sqrtf(squares[r]) + 1e-8f);
+            }
+            continue;
         }
+        columns last_weights = *(columns *)(weights + last), last_squares = *(columns *)(squares + last);
+        for (int64_t c = 0; c < width; c += COLUMNS) {
+            int64_t here = least(c, last);
+            columns sum = *(columns *)&AT2(a->residual, a->places.at[begin], here);
+            for (int64_t i = begin + 1; i < end; i++) sum += *(columns *)&AT2(a->residual, a->places.at[i], here);
+            if (here == last) step_columns(&sum, penalty, step, &last_weights, &last_squares);
+            else step_columns(&sum, penalty, step, (columns *)(weights + c), (columns *)(squares + c));
+        }
+        *(columns *)(weights + last) = last_weights;
+        *(columns *)(squares + last) = last_squares;
     }
     return 0;
 }

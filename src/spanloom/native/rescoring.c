@@ -197,11 +197,11 @@ int64_t spanloom_recall(const recall_arguments *a) {
         for (int64_t i = begin; i < end; i++) {
             int64_t all = total[i - begin], of_kind = own[i - begin];
             double share = (double)of_kind / (double)most(all, 1);
-            a->found.at[i] = all == 0               ? 0
-                             : share == 1.0        ? 2 - (of_kind == 1)
-                             : share > a->often    ? 3
-                             : share > 0.0         ? 4
-                                                   : 5;
+            a->found.at[i] = all == 0           ? 0
+                             : share == 1.0     ? 2 - (of_kind == 1)
+                             : share > a->often ? 3
+                             : share > 0.0      ? 4
+                                                : 5;
         }
     }
     return 0;

@@ -1,7 +1,6 @@
 /* The sparse product, tokens x features by features x roles, and its transpose. */
 #include "spanloom.h"
 
-#define AHEAD 16  /* rows that are asked for before they are needed */
 #define BLOCK 256 /* tokens whose sum is taken in single precision */
 
 static inline void add(float *restrict total, const float *restrict source, int64_t width) {
@@ -12,19 +11,36 @@ static inline void add_times(float *restrict total, float x, const float *restri
     for (int64_t r = 0; r < width; r++) total[r] += x * source[r];
 }
 
+/* Wide rows are gone through in whole vectors, two at once. The last may overlap the one before: it begins with what
+   was there before any. */
 int64_t spanloom_multiply(const multiply_arguments *a) {
-    int64_t width = a->weights.m;
+    int64_t width = a->weights.m, last = width - COLUMNS;
     if (a->first < 0 || a->last > a->scores.n) return BAD_INDEX;
     for (int64_t place = a->first; place < a->last; place++) {
         int64_t t = a->rows.at[place];
         if (t < 0 || t >= a->offsets.n - 1 || a->offsets.at[t] < 0 || a->offsets.at[t + 1] > a->indices.n)
             return BAD_INDEX;
+        int64_t begin = a->offsets.at[t], end = a->offsets.at[t + 1];
         float *total = &AT2(a->scores, place, 0);
-        for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {
-            int64_t row = a->indices.at[i];
-            if (row < 0 || row >= a->weights.n) return BAD_INDEX;
-            if (i + AHEAD < a->indices.n) __builtin_prefetch(a->weights.at + a->indices.at[i + AHEAD] * width);
-            add(total, &AT2(a->weights, row, 0), width);
+        for (int64_t i = begin; i < end; i++) {
+            if (a->indices.at[i] < 0 || a->indices.at[i] >= a->weights.n) return BAD_INDEX;
+            if (i + end - begin < a->indices.n) /* most often of the token that comes next */
+                ask_for_row(a->weights.at + a->indices.at[i + end - begin] * width, width);
+            if (last < 0) add(total, &AT2(a->weights, a->indices.at[i], 0), width);
+        }
+        if (last < 0) continue;
+        columns before = *(columns *)(total + last);
+        for (int64_t c = 0; c < width; c += 2 * COLUMNS) {
+            int64_t here = least(c, last), there = least(c + COLUMNS, last);
+            columns one = here == last ? before : *(columns *)(total + here);
+            columns two = there == last ? before : *(columns *)(total + there);
+            for (int64_t i = begin; i < end; i++) {
+                const float *source = &AT2(a->weights, a->indices.at[i], 0);
+                one += *(columns *)(source + here);
+                two += *(columns *)(source + there);
+            }
+            *(columns *)(total + here) = one;
+            *(columns *)(total + there) = two;
         }
     }
     return 0;

@@ -318,37 +318,28 @@ KERNEL(join_clusters,
 
 /* -------------------------------------------------------------------------------------------------------- learn.c */
 
-/* The features of a batch of tokens, each once, in order of first occurrence. `counts`: 0 everywhere; afterwards how
-   many of the tokens have each. Returns the number of features. */
-KERNEL(distinct_features,
+/* The features of a batch of tokens, each once, in order of first occurrence, and the places of its tokens in the batch,
+   ascending; returns the number of features. `numbers`: 0 everywhere, before and afterwards. There is room for N entries
+   of tokens. */
+KERNEL(list_batch,
     i32_1 indices; // *
     i64_1 offsets; // *+1
     i64_1 tokens; // *
-    i32_1 counts; // * out
-    i32_1 features; // * out
-)
-
-/* For each of the distinct features of a batch the places of its tokens in the batch, ascending. `counts`: as left by
-   `distinct_features`; 0 everywhere, afterwards. */
-KERNEL(feature_places,
-    i32_1 indices; // *
-    i64_1 offsets; // *+1
-    i64_1 tokens; // *
-    i32_1 features; // F
-    i32_1 counts; // * out
-    i64_1 ptr; // F+1 out
-    i32_1 places; // * out
+    i32_1 numbers; // * out
+    i32_1 features; // N out
+    i64_1 ptr; // N+1 out
+    i32_1 places; // N out
 )
 
 /* One AdaGrad step on the weight rows of a batch's features, from `first` to `last` (Duchi et al. 2011): g = sum of
-   residuals + penalty w; G += g^2; w -= rate stretch g / sqrt(G). `row`: scratch. */
+   residuals + penalty w; G += g^2; w -= rate stretch g / sqrt(G). `scales`: penalty and stretch of each, side by side,
+   as both are needed at once. `row`: scratch. */
 KERNEL(adagrad,
     i32_1 features; // B
     i64_1 ptr; // B+1
     i32_1 places; // *
     f32_2 residual; // * R
-    f32_1 penalty; // F
-    f32_1 stretch; // F
+    f32_2 scales; // F 2
     double rate;
     int64_t first;
     int64_t last;

@@ -91,7 +91,7 @@ def _summed(terms: Sequence[_Term], run: Executor) -> Singles:
         for term in terms:
             _multiply(*term, *piece, scores)
 
-    run.map(part, even_ranges(len(scores), min(_PIECES, 1 + len(scores) // _SMALLEST)))
+    run.map(part, even_ranges(len(scores), min(_PIECES, 1 + len(scores) // _SMALLEST) if run.workers > 1 else 1))
     return scores
 
 
