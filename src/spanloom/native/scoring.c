@@ -3,6 +3,8 @@
 
 #define AHEAD 16  /* rows that are asked for before they are needed */
 #define BLOCK 256 /* tokens whose sum is taken in single precision */
+#define SINGLES 8 /* numbers of a vector */
+typedef float singles __attribute__((vector_size(4 * SINGLES), aligned(4), may_alias));
 
 static inline void add(float *restrict total, const float *restrict source, int64_t width) {
     for (int64_t r = 0; r < width; r++) total[r] += source[r];
@@ -12,20 +14,29 @@ static inline void add_times(float *restrict total, float x, const float *restri
     for (int64_t r = 0; r < width; r++) total[r] += x * source[r];
 }
 
+/* Sums of a row's weights stay in registers, for as many roles and types as two vectors hold. Where there are fewer,
+   the vectors overlap: both then have the same sums of what they share. */
 int64_t spanloom_multiply(const multiply_arguments *a) {
     int64_t width = a->weights.m;
+    int paired = SINGLES <= width && width <= 2 * SINGLES;
     if (a->first < 0 || a->last > a->scores.n) return BAD_INDEX;
     for (int64_t place = a->first; place < a->last; place++) {
         int64_t t = a->rows.at[place];
         if (t < 0 || t >= a->offsets.n - 1 || a->offsets.at[t] < 0 || a->offsets.at[t + 1] > a->indices.n)
             return BAD_INDEX;
         float *total = &AT2(a->scores, place, 0);
+        int64_t second = width - SINGLES;
+        singles low = {0}, high = {0};
+        if (paired) low = *(singles *)total, high = *(singles *)(total + second);
         for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {
             int64_t row = a->indices.at[i];
             if (row < 0 || row >= a->weights.n) return BAD_INDEX;
             if (i + AHEAD < a->indices.n) __builtin_prefetch(a->weights.at + a->indices.at[i + AHEAD] * width);
-            add(total, &AT2(a->weights, row, 0), width);
+            const float *source = &AT2(a->weights, row, 0);
+            if (paired) low += *(const singles *)source, high += *(const singles *)(source + second);
+            else add(total, source, width);
         }
+        if (paired) *(singles *)total = low, *(singles *)(total + second) = high;
     }
     return 0;
 }
