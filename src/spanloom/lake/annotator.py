@@ -299,7 +299,7 @@ def column_of_arrays(found: MentionArrays) -> Any:
     more = [pa.nulls(count, pa.string())] * 2
     kind = mention_type()
     values = pa.StructArray.from_arrays([types, spans, heads, scores, *none, *more], fields=list(kind.value_type))
-    return pa.ListArray.from_arrays(_numbers(found.ptr, np.int32), values).cast(kind)
+    return pa.ListArray.from_arrays(_numbers(found.ptr, np.int32), values, kind)
 
 
 def column_of_documents(documents: Sequence[Document]) -> Any:
