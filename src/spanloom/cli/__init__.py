@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pkgutil import resolve_name
 from typing import NoReturn
 
 
@@ -14,6 +15,5 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: what follows the command's name; the program's own when ``None``.
     """
-    from spanloom.cli.app import main
-
-    main(arguments)
+    run: Callable[[Sequence[str] | None], NoReturn] = resolve_name("spanloom.cli.app:main")
+    run(arguments)
