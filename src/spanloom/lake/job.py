@@ -141,7 +141,7 @@ class Job:
         needed = min(self.jobs, len(self._waiting) + sum(worker.fragment is not None for worker in workers))
         while len(workers) < needed:
             worker = self.ready.pop() if self.ready else Worker()
-            worker.tell(self.annotator, self.ledger.schema)
+            worker.prepare(self.annotator, self.ledger.schema)
             workers.append(worker)
         return [worker for worker in workers if worker.fragment is None]
 
@@ -390,8 +390,8 @@ class Worker:
         theirs.close()
         self.fragment: Fragment | None = None
 
-    def tell(self, annotator: Annotator, schema: Schema) -> None:
-        """Tell it what it works with, and the schema of the outputs; a dead worker is reported by its next event."""
+    def prepare(self, annotator: Annotator, schema: Schema) -> None:
+        """Send it what it works with, and the schema of the outputs; a dead worker is reported by its next event."""
         with suppress(OSError):
             self.pipe.send((annotator, schema))
 
