@@ -68,6 +68,7 @@ NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 IMPORTS_BY_NAME = {
     "text/patterns.py",  # parts of `re` that only early versions of Python 3.11 need
     "recognize/source.py",  # the recognizer, which learns what it completes
+    "cli/__init__.py",  # the verbs, which processes that a program starts do without
     "cli/annotate.py",  # the page, whose libraries an export does without
     "cli/execute.py",
     "cli/options.py",  # names of values, which a shell asks for

@@ -97,7 +97,8 @@ PUBLIC = {
     ),
     "spanloom.serve": "Limits Served bind is_loopback open_models serve url",
     "spanloom.sparse": (
-        "SparseMatrix ascending changes distinct found_in gathered largest_matching places_of row_offsets"
+        "SparseMatrix ascending changes distinct distinct_numbers found_in gathered largest_matching places_of "
+        "row_offsets"
     ),
     "spanloom.structure_names": "",
     "spanloom.structures": (

@@ -119,6 +119,17 @@ def distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Ints]:
     return ordered[starts], np.minimum.reduceat(order, starts) if len(starts) else starts
 
 
+def distinct_numbers(numbers: Ints) -> Ints:
+    """Return the distinct numbers, ascending: what `numpy.unique` returns, which imports much for it.
+
+    >>> distinct_numbers(np.array([7, 5, 7])).tolist()
+    [5, 7]
+    """
+    ordered = np.sort(numbers)
+    found: Ints = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return found
+
+
 def found_in(known: NDArray[Any], sought: NDArray[Any]) -> Ints:
     """Return the place of each number among ascending distinct ones; -1 for one that is not there.
 

@@ -261,6 +261,22 @@ def test_a_pickle_holds_the_path_and_the_digest_and_not_the_model(model: Path) -
     assert again.digest == annotator.digest
 
 
+def test_pandas_is_not_imported(model: Path, tmp_path: Path) -> None:
+    batch = pa.record_batch({"id": ["a"], "text": ["Chest pain."]})
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as file:
+        file.write(batch)
+    code = """
+import sys
+import pyarrow as pa
+from spanloom.lake import Annotator
+[found] = Annotator(sys.argv[1])([pa.ipc.open_file(sys.argv[2]).get_batch(0)])
+print(found.num_rows, "pandas" in sys.modules)
+"""
+    line = [sys.executable, "-c", code, str(model), str(tmp_path / "a.arrow")]
+    done = subprocess.run(line, capture_output=True, encoding="utf-8", timeout=300, check=True)
+    assert done.stdout.split() == ["1", "False"]
+
+
 def test_a_replaced_model_is_one_clear_error(models: dict[str, Path], tmp_path: Path) -> None:
     shutil.copytree(models["recognizer"], tmp_path / "model")
     annotator = Annotator(tmp_path / "model", id=None)

@@ -323,7 +323,7 @@ def test_a_gzip_file_that_unpacks_to_far_more_than_its_size(
     assert not (tmp_path / "out" / f"{name}.parquet").exists()
 
 
-def dying(pipe: Any, annotator: Annotator, schema: bytes) -> None:
+def dying(pipe: Any) -> None:
     """A worker that dies of the fragment part-2, and once of part-1."""
     once = Path(os.environ["ONCE"])
     whole = module.annotate_fragment
@@ -336,7 +336,7 @@ def dying(pipe: Any, annotator: Annotator, schema: bytes) -> None:
         yield from whole(annotator, fragment, *more)
 
     module.annotate_fragment = annotate_fragment
-    WORK(pipe, annotator, schema)
+    WORK(pipe)
 
 
 WORK = module._work

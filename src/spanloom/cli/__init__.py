@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
-from spanloom.cli.app import main
+from collections.abc import Callable, Sequence
+from pkgutil import resolve_name
+from typing import NoReturn
 
-__all__ = ["main"]
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """The command `spanloom`; it ends the program with the exit code.
+
+    Processes that the program starts import this module again, and need none of the verbs.
+
+    Args:
+        arguments: what follows the command's name; the program's own when ``None``.
+    """
+    run: Callable[[Sequence[str] | None], NoReturn] = resolve_name("spanloom.cli.app:main")
+    run(arguments)

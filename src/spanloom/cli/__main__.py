@@ -1,6 +1,6 @@
 """`python -m spanloom.cli`."""
 
-from spanloom.cli.app import main
+from spanloom.cli import main
 
 if __name__ == "__main__":
     main()

@@ -27,7 +27,7 @@ from spanloom.formats.base import DEFAULTS
 from spanloom.formats.file_names import files_of
 from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.job import Job, Pace
+from spanloom.lake.job import Job, Pace, Worker
 from spanloom.lake.ledger import SUFFIXES, Fragment, Ledger, fragments_of, output_of, schema_of
 from spanloom.model.protocol import Model, finds_mentions
 from spanloom.parallel import worker_count
@@ -99,19 +99,11 @@ def run(args: Predict, output: str) -> int | None:
     if not fragments:
         known = ", ".join(SUFFIXES)
         raise UsageError(f"{args.source[0]} holds no fragment ({known}); to mark up other files, name a file as output")
-    if find_spec("pyarrow") is None and all(fragment.lines for fragment in fragments):
+    arrow = find_spec("pyarrow") is not None
+    if not arrow and all(fragment.lines for fragment in fragments):
         model = load_model(args.model, args.jobs, args.encoder)
         return _write_lines(model, reading, fragments, output, args.threshold, args.expand, log)
-    annotator = Annotator(
-        args.model, threshold=args.threshold, encoder=args.encoder, expand=args.expand, **_columns(args.columns)
-    )
-    ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
-    line = Line(args.quiet)
-    workers = worker_count(args.jobs or ALL_CORES)
-    log(
-        f"writing {output}: a Parquet file for each of {plural(len(fragments), 'fragment')}, in "
-        f"{plural(workers, 'process', 'processes')}"
-    )
+    workers, line = worker_count(args.jobs or ALL_CORES), Line(args.quiet)
 
     def warn(message: str) -> None:
         line.clear()
@@ -123,10 +115,22 @@ def run(args: Predict, output: str) -> int | None:
         elif as_json() and not args.quiet and line.due(_EVERY):
             print(log_line("progress", **pace._asdict()), file=sys.stderr, flush=True)
 
-    job = Job(annotator, fragments, ledger, workers, args.on_error == "stop", warn, show)
-    began, interrupted = monotonic(), False
     with ExitStack() as stack:
         stack.callback(line.clear)
+        # Where all is to be done, the processes start while the model is loaded and checked here.
+        ready = [Worker() for _ in fragments[:workers]] if arrow and not target.exists() else []
+        for worker in ready:
+            stack.callback(worker.kill)
+        annotator = Annotator(
+            args.model, threshold=args.threshold, encoder=args.encoder, expand=args.expand, **_columns(args.columns)
+        )
+        ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
+        log(
+            f"writing {output}: a Parquet file for each of {plural(len(fragments), 'fragment')}, in "
+            f"{plural(workers, 'process', 'processes')}"
+        )
+        job = Job(annotator, fragments, ledger, workers, args.on_error == "stop", warn, show, ready)
+        began, interrupted = monotonic(), False
         try:
             job.run()
         except KeyboardInterrupt:

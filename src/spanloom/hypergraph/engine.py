@@ -354,7 +354,8 @@ def _best_of_lanes(
 ) -> Floats:  # fmt: skip
     """Note the best structures of some lanes; return their scores, (L,), -inf where every structure is forbidden."""
     lengths = np.diff(offsets)[lanes.sentence]
-    order = np.argsort(-lengths, kind="stable")
+    short = int(lengths.max(initial=0)) < 1 << 15  # sixteen bits are sorted in a tenth of the time
+    order = np.argsort((-lengths).astype(np.int16) if short else -lengths, kind="stable")
     order = order[: np.count_nonzero(lengths)]
     own = Lanes(*(values[order] for values in lanes))
     totals, found = np.zeros(len(order)), np.zeros(len(order), np.uint8)

@@ -188,9 +188,11 @@ class Annotator:
         mentions = spread(columns, [problem is None for problem in problems])
         self.counts["rows"] += len(texts)
         self.counts["mentions"] += len(mentions.flatten())
-        self.counts["problems"] += len(problems) - problems.count(None)
+        failed = len(problems) - problems.count(None)
+        self.counts["problems"] += failed
         kept = [batch.column(name) for name in schema.names[:-2]]
-        return pa.RecordBatch.from_arrays([*kept, mentions, pa.array(problems, pa.string())], schema=schema)
+        reasons = pa.array(problems, pa.string()) if failed else pa.nulls(len(problems), pa.string())
+        return pa.RecordBatch.from_arrays([*kept, mentions, reasons], schema=schema)
 
     def _found(
         self, model: MentionModel, documents: Sequence[Document], rows: Sequence[int], problems: list[str | None]
@@ -286,15 +288,18 @@ def column_of_arrays(found: MentionArrays) -> Any:
     import pyarrow as pa
 
     count = len(found.kind)
-    types = pa.array(found.types, pa.string()).take(pa.array(found.kind))
-    spans = pa.ListArray.from_arrays(pa.array(found.bounds, pa.int32()), _spans(found.spans))
-    heads, scores = _spans(found.heads, found.heads[:, 0] < 0), pa.array(found.scores, pa.float64())
-    nothing = np.zeros(count + 1, np.int32)
-    none = [pa.ListArray.from_arrays(nothing, pa.array([], kind)) for kind in (pa.string(), pa.float64())]
+    names = [name.encode() for name in found.types]
+    ends = np.cumsum([0, *map(len, names)]).astype(np.int32)
+    texts = pa.Array.from_buffers(pa.string(), len(names), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(names))])
+    types = texts.take(_numbers(found.kind, np.int64))
+    spans = pa.ListArray.from_arrays(_numbers(found.bounds, np.int32), _spans(found.spans))
+    heads, scores = _spans(found.heads, found.heads[:, 0] >= 0), _numbers(found.scores, np.float64)
+    nothing = _numbers(np.zeros(count + 1), np.int32)
+    none = [pa.ListArray.from_arrays(nothing, pa.nulls(0, kind)) for kind in (pa.string(), pa.float64())]
     more = [pa.nulls(count, pa.string())] * 2
     kind = mention_type()
     values = pa.StructArray.from_arrays([types, spans, heads, scores, *none, *more], fields=list(kind.value_type))
-    return pa.ListArray.from_arrays(pa.array(np.asarray(found.ptr), pa.int32()), values).cast(kind)
+    return pa.ListArray.from_arrays(_numbers(found.ptr, np.int32), values, kind)
 
 
 def column_of_documents(documents: Sequence[Document]) -> Any:
@@ -330,7 +335,7 @@ def spread(columns: Sequence[Any], rows: Sequence[bool]) -> Any:
     """
     import pyarrow as pa
 
-    found = pa.concat_arrays([pa.array([], mention_type()), *columns])
+    found = pa.concat_arrays([pa.nulls(0, mention_type()), *columns])
     if all(rows):
         return found
     there = np.array(rows, bool)
@@ -343,13 +348,21 @@ def _span() -> Any:
     return pa.struct({"start": pa.int32(), "end": pa.int32()})
 
 
-def _spans(pairs: Any, absent: Any = None) -> Any:
-    """Return (S, 2) starts and ends as structs, null where they are absent."""
+def _spans(pairs: Any, there: Any = None) -> Any:
+    """Return (S, 2) starts and ends as structs, null where they are not there."""
     import pyarrow as pa
 
-    mask = None if absent is None else pa.array(absent, pa.bool_())
-    borders = [pa.array(side.astype(np.int32)) for side in pairs.T]
-    return pa.StructArray.from_arrays(borders, fields=list(_span()), mask=mask)
+    valid = None if there is None else pa.py_buffer(np.packbits(there, bitorder="little"))
+    borders = [_numbers(side, np.int32) for side in pairs.T]
+    return pa.Array.from_buffers(_span(), len(pairs), [valid], children=borders)
+
+
+def _numbers(values: Any, kind: Any) -> Any:
+    """Return (N,) numbers as an array of Arrow; `pyarrow.array` would import pandas, which takes a second."""
+    import pyarrow as pa
+
+    kept = np.ascontiguousarray(values, kind)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(kind), len(kept), [None, pa.py_buffer(kept)])
 
 
 # The texts of a column, and what is wrong with the rows that have none.
@@ -395,7 +408,8 @@ def texts_of(column: Any, longest: int) -> tuple[list[str | None], list[str | No
         column = column.dictionary_decode()
     raw = column.cast(pa.large_binary())
     lengths = pc.binary_length(raw)
-    short = pc.if_else(pc.less_equal(lengths, longest), raw, None)
+    limit, nothing = _numbers([longest], np.int64)[0], pa.nulls(1, raw.type)[0]
+    short = pc.if_else(pc.less_equal(lengths, limit), raw, nothing)
     texts: list[str | None] = [None] * len(column)
     problems = texts.copy()
     for row, (value, length) in enumerate(zip(short.to_pylist(), lengths.to_pylist(), strict=True)):

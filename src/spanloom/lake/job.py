@@ -65,6 +65,7 @@ class Job:
         stop: whether the first fragment that fails ends it.
         log: called for each fragment that fails, and each worker that dies.
         pace: called with the progress.
+        ready: processes that are started already, of which it takes those that it needs.
 
     Attributes: ``counts`` of what this job annotated; ``failed``, name of a fragment -> why.
     """
@@ -76,6 +77,7 @@ class Job:
     stop: bool
     log: Callable[[str], object]
     pace: Callable[[Pace], object]
+    ready: list[Worker] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
 
@@ -138,7 +140,9 @@ class Job:
         """Return workers without work, as many as there is work for; more are started."""
         needed = min(self.jobs, len(self._waiting) + sum(worker.fragment is not None for worker in workers))
         while len(workers) < needed:
-            workers.append(Worker(self.annotator, self.ledger.schema))
+            worker = self.ready.pop() if self.ready else Worker()
+            worker.prepare(self.annotator, self.ledger.schema)
+            workers.append(worker)
         return [worker for worker in workers if worker.fragment is None]
 
     def _next(self) -> Fragment | None:
@@ -376,22 +380,20 @@ Event = int | Done | Failed | Killed
 
 
 class Worker:
-    """A process.
+    """A process, which imports what it needs while its parent does something else."""
 
-    Args:
-        annotator: what it works with.
-        schema: of the outputs.
-    """
-
-    def __init__(self, annotator: Annotator, schema: Schema) -> None:
+    def __init__(self) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(
-            target=_work, args=(theirs, annotator, schema.serialize().to_pybytes()), daemon=True
-        )
+        self._process = context.Process(target=_work, args=(theirs,), daemon=True)
         self._process.start()
         theirs.close()
         self.fragment: Fragment | None = None
+
+    def prepare(self, annotator: Annotator, schema: Schema) -> None:
+        """Send it what it works with, and the schema of the outputs; a dead worker is reported by its next event."""
+        with suppress(OSError):
+            self.pipe.send((annotator, schema))
 
     def give(self, fragment: Fragment, output: Path) -> None:
         """Let it annotate a fragment; a dead worker is reported by its next event."""
@@ -422,29 +424,29 @@ def events(workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, Even
     yield from ((worker, worker.event()) for worker in workers if worker.pipe in ready)
 
 
-def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
+def _work(pipe: Connection) -> None:
     """Annotate fragments until the pipe ends, as it does when its parent dies."""
     warnings_as_lines()
     import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.parquet
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    kept = pa.ipc.read_schema(pa.py_buffer(schema))
     keep_memory()
     gc.freeze()  # what is imported stays: the collector need not go through it again and again
-    while True:
-        try:
+    with suppress(EOFError):
+        annotator, kept = pipe.recv()
+        while True:
             fragment, output = pipe.recv()
-        except EOFError:
-            return
-        began = monotonic()
-        try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            for count in annotate_fragment(annotator, fragment, output, kept):
-                pipe.send(count)
-            pipe.send(Done(dict(annotator.counts), monotonic() - began))
-        except BrokenPipeError:
-            return
-        except (SpanloomError, OSError, MemoryError) as error:
-            pipe.send(Failed(str(error) or type(error).__name__, isinstance(error, ModelError)))
+            began = monotonic()
+            try:
+                output.parent.mkdir(parents=True, exist_ok=True)
+                for count in annotate_fragment(annotator, fragment, output, kept):
+                    pipe.send(count)
+                pipe.send(Done(dict(annotator.counts), monotonic() - began))
+            except BrokenPipeError:
+                return
+            except (SpanloomError, OSError, MemoryError) as error:
+                pipe.send(Failed(str(error) or type(error).__name__, isinstance(error, ModelError)))

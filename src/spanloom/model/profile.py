@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sqrt
-from operator import itemgetter
+from operator import itemgetter, ne
 from typing import Annotated, Final
 from unicodedata import name
 
@@ -64,19 +64,16 @@ class _Counts:
     def add(self, text: str) -> Counter[str]:
         """Count the words of a text, and return its lower-case words with the number of their occurrences."""
         found = (_WORD_OF_ASCII if text.isascii() else _WORD).findall(text)
-        own: Counter[str] = Counter()
-        for word, count in Counter(found).items():
-            low = word.lower()
-            own[low] = own.get(low, 0) + count
-            self.capitals += count * word.isupper()
-            self.cased += count * (word != low)
+        low = [*map(str.lower, found)]
         self.words += len(found)
+        self.capitals += sum(map(str.isupper, found))
+        self.cased += sum(map(ne, found, low))
         for initial, count in Counter(map(itemgetter(0), found)).items():
             self.scripts[_script(initial)] += count
-        self.distinct.update(own)
+        self.distinct.update(low)
         if "\n" in text:
             self.broken += sum(text[match.end()].islower() for match in _LINE_END.finditer(text))
-        return own
+        return Counter(low)
 
 
 @lru_cache(maxsize=4096)

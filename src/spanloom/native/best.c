@@ -24,6 +24,7 @@ typedef struct {
     double *w;                 /* (E + bundles, lanes) the scores of hyperedges, and the largest of each bundle */
     double *constant;          /* (E, lanes) the constant scores of hyperedges */
     double *p;                 /* (2, R, lanes) role scores of this token and the next, at its number modulo 2 */
+    const float **at;          /* (lanes,) the first role of each at this token */
     double *best, *sum, *none; /* (lanes,) the largest score so far, a sum over several states, zeros */
     int32_t *pick;             /* (lanes,) the choice of the largest score so far */
     int32_t *choices;          /* (T, S - X, lanes) */
@@ -78,20 +79,24 @@ static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_ne
     const Hyperedges *h = &automaton->hyperedges;
     int64_t edges = automaton->number.n, roles = g->a->scores.roles.m, types = g->a->scores.roles.l;
     int64_t bundles = automaton->bundle_ptr.n - 1;
-    for (int64_t lane = 0; lane < lanes_next; lane++) /* what was forbidden at the next token */
+    int64_t gated = g->a->scores.gate.n > 0 ? lanes : 0;
+    for (int64_t lane = 0; lane < least(gated, lanes_next); lane++) /* what was forbidden at the next token */
         if (gate_at(&g->a->scores, g->starts[lane] + token + 1, g->kinds[lane]) != NULL)
             for (int64_t e = 0; e < edges; e++) g->w[e * g->wide + lane] = g->constant[e * g->wide + lane];
     for (int64_t v = 0; v < h->varying.n; v++) {
         int64_t e = h->varying.at[v];
-        double *restrict w = g->w + e * g->wide;
-        memcpy(w, g->constant + e * g->wide, (size_t)lanes * sizeof *w);
-        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
-            int64_t step = h->step.at[i], reached = step ? lanes_next : lanes;
-            const double *restrict p = g->p + ((token + step) % 2 * roles + h->role.at[i]) * g->wide;
-            for (int64_t lane = 0; lane < reached; lane++) w[lane] += p[lane];
+        for (int64_t lane = 0; lane < lanes; lane += BLOCK) {
+            const vector *constant = (vector *)(g->constant + e * g->wide + lane);
+            vector sum[BLOCK / WIDTH], *w = (vector *)(g->w + e * g->wide + lane);
+            for (int j = 0; j < BLOCK / WIDTH; j++) sum[j] = constant[j];
+            for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
+                int64_t row = (token + h->step.at[i]) % 2 * roles + h->role.at[i];
+                for (int j = 0; j < BLOCK / WIDTH; j++) sum[j] += ((vector *)(g->p + row * g->wide + lane))[j];
+            }
+            for (int j = 0; j < BLOCK / WIDTH; j++) w[j] = sum[j];
         }
     }
-    for (int64_t lane = 0; lane < lanes; lane++) {
+    for (int64_t lane = 0; lane < gated; lane++) {
         const uint8_t *gate = gate_at(&g->a->scores, g->starts[lane] + token, g->kinds[lane]);
         for (int64_t e = 0; gate != NULL && e < edges; e++)
             if (automaton->number.at[e] >= 0 && !gate[automaton->number.at[e] * types])
@@ -153,24 +158,29 @@ static void choose(const group *g, int single) {
     const Automaton *automaton = &a->automaton;
     const int64_t *constant = automaton->hyperedges.constant.at;
     int64_t inside = automaton->order.n, entries = automaton->accept.n, edges = automaton->number.n, lanes = 0;
-    int64_t roles = a->scores.roles.m;
+    int64_t roles = a->scores.roles.m, types = a->scores.roles.l;
+    const float *added = a->added.at;
     for (int64_t e = 0; e < edges; e++)
         for (int64_t lane = 0; lane < g->lanes; lane++) {
             double score = constant[e] >= 0 ? (double)AT2(a->scores.constants, constant[e], g->kinds[lane]) : 0.0;
             g->w[e * g->wide + lane] = g->constant[e * g->wide + lane] = score;
         }
     for (int64_t token = g->ends[0] - g->starts[0] - 1; token >= 0; token--) {
-        int64_t lanes_next = lanes;
+        int64_t lanes_next = lanes, ahead = least(token, AHEAD) * roles * types;
         for (int64_t x = 0; x < entries; x++)
             memcpy(g->b + (inside + x) * g->wide, g->b + x * g->wide, (size_t)lanes_next * sizeof *g->b);
-        for (; lanes < g->lanes && g->starts[lanes] + token < g->ends[lanes]; lanes++)
+        for (; lanes < g->lanes && g->starts[lanes] + token < g->ends[lanes]; lanes++) {
             for (int64_t x = 0; x < entries; x++)
                 g->b[(inside + x) * g->wide + lanes] = automaton->accept.at[x] ? 0.0 : -INFINITY;
+            for (int64_t r = 0; r < roles; r++) g->p[((token + 1) % 2 * roles + r) * g->wide + lanes] = 0.0;
+        }
         for (int64_t lane = 0; lane < lanes; lane++) {
-            __builtin_prefetch(&AT3(a->scores.roles, g->starts[lane] + most(token - AHEAD, 0), 0, g->kinds[lane]));
-            for (int64_t r = 0; r < roles; r++)
-                g->p[(token % 2 * roles + r) * g->wide + lane] =
-                    AT3(a->scores.roles, g->starts[lane] + token, r, g->kinds[lane]) + a->added.at[r];
+            g->at[lane] = &AT3(a->scores.roles, g->starts[lane] + token, 0, g->kinds[lane]);
+            __builtin_prefetch(g->at[lane] - ahead);
+        }
+        for (int64_t r = 0; r < roles; r++) {
+            double *restrict p = g->p + (token % 2 * roles + r) * g->wide;
+            for (int64_t lane = 0; lane < lanes; lane++) p[lane] = g->at[lane][r * types] + added[r];
         }
         weigh(g, token, lanes, lanes_next);
         int32_t *choices = g->choices + token * inside * g->wide;
@@ -184,30 +194,36 @@ static void choose(const group *g, int single) {
    room. */
 static int follow(const group *g, int64_t *states) {
     const Automaton *automaton = &g->a->automaton;
+    const int64_t *edge = automaton->edge.at, *target = automaton->target.at;
+    const int16_t *number = automaton->number.at;
     i16_3 picked = g->a->edges;
     int64_t inside = automaton->order.n, edges = automaton->number.n, bundles = automaton->bundle_ptr.n - 1,
-            lanes = g->lanes;
-    for (int64_t lane = 0; lane < lanes; lane++) states[lane] = automaton->root;
+            all = automaton->edge.n, wide = g->wide, lanes = g->lanes;
+    for (int64_t lane = 0; lane < lanes; lane++)
+        states[lane] = g->b[automaton->root * wide + lane] == -INFINITY ? -1 : automaton->root;
     for (int64_t token = 0; token < g->ends[0] - g->starts[0]; token++) {
         while (g->starts[lanes - 1] + token >= g->ends[lanes - 1]) lanes--;
         for (int64_t lane = 0; lane < lanes; lane++) {
-            if (g->b[automaton->root * g->wide + lane] == -INFINITY) continue;
+            const int32_t *choices = g->choices + token * inside * wide + lane;
             int64_t s = states[lane], depth = 0, steps = 0;
+            if (s < 0) continue;
             int16_t *row = &AT3(picked, g->rows[lane] + token, g->columns[lane], 0);
+            uint8_t marked = 0;
             while (depth < picked.l && row[depth] >= 0) depth++; /* by another part of the template */
             while (s < inside) {
-                int64_t choice = g->choices[(token * inside + s) * g->wide + lane];
-                if (choice >= automaton->edge.n) return 0;
-                int64_t e = automaton->edge.at[choice];
-                if (e >= edges) e = g->members[(token * bundles + e - edges) * g->wide + lane];
-                if (automaton->number.at[e] >= 0) {
+                int64_t choice = choices[s * wide];
+                if (choice >= all) return 0;
+                int64_t e = edge[choice];
+                if (e >= edges) e = g->members[(token * bundles + e - edges) * wide + lane];
+                if (number[e] >= 0) {
                     if (depth >= picked.l) return 0;
-                    row[depth++] = automaton->number.at[e];
-                    g->marked[lane] |= g->a->mark.at[automaton->number.at[e]];
+                    row[depth++] = number[e];
+                    marked |= g->a->mark.at[number[e]];
                 }
-                s = automaton->target.at[choice];
+                s = target[choice];
                 if (++steps > inside) return 0;
             }
+            g->marked[lane] |= marked;
             states[lane] = s - inside;
         }
     }
@@ -301,6 +317,7 @@ int64_t spanloom_best(const best_arguments *a) {
             TAKE_ZEROS(&own, double, (edges + bundles) * wide),
             TAKE(&own, double, edges *wide),
             TAKE(&own, double, 2 * roles * wide),
+            TAKE(&own, const float *, wide),
             TAKE(&own, double, wide),
             TAKE(&own, double, wide),
             TAKE_ZEROS(&own, double, wide),

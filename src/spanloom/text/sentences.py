@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from spanloom.document import Offsets
 from spanloom.hashing import code_points, hash_text
 from spanloom.native import Kernel
+from spanloom.sparse import distinct_numbers
 from spanloom.text.characters import CJK, CLOSING, OPENING
 from spanloom.text.full_stops import (
     BEFORE_NUMBER,
@@ -109,7 +110,7 @@ def split_all(texts: Sequence[str], tokens: Sequence[Offsets]) -> list[NDArray[n
     first = every[:, 0].searchsorted(places)
     inner = (first > 0) & (first < len(every))
     first = first[inner]
-    ends = np.unique(np.concatenate([first[every[first - 1, 1] <= places[inner]], bounds]))
+    ends = distinct_numbers(np.concatenate([first[every[first - 1, 1] <= places[inner]], bounds]))
     cuts = ends.searchsorted(bounds).tolist()
     found = np.stack([ends[:-1], ends[1:]], 1)
     return [found[a:b] - begin for (a, b), begin in zip(pairwise(cuts), bounds.tolist(), strict=False)]

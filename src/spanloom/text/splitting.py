@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document, Offsets
 from spanloom.errors import DataError, clip
 from spanloom.modelfile import Described, ModelPart, Within
+from spanloom.sparse import distinct_numbers
 from spanloom.text.characters import MARKS
 from spanloom.text.patterns import pattern
 
@@ -237,14 +238,14 @@ class Splitter:
         if not self.patterns:
             return batch
         characters = Characters(batch)
-        places = np.unique(np.concatenate([characters.matches(pattern) for pattern in self.patterns]))
+        places = distinct_numbers(np.concatenate([characters.matches(pattern) for pattern in self.patterns]))
         parts = _Parts.of(characters.tokens, places)
         if len(parts.tokens) == len(batch.tokens):
             return batch
         bounds = parts.bounds[batch.starts]
         tokens = parts.tokens - np.repeat(characters.base, np.diff(bounds))[:, None]
         documents = [
-            _with_parts(document, _Parts(tokens[a:b], parts.owner[a:b] - first, parts.bounds[first : end + 1] - a))
+            _with_parts(document, _Parts(tokens[a:b], parts.bounds[first : end + 1] - a))
             for document, (first, end), (a, b) in zip(
                 batch.documents, pairwise(batch.starts.tolist()), pairwise(bounds.tolist()), strict=True
             )
@@ -258,12 +259,10 @@ class _Parts(NamedTuple):
 
     Args:
         tokens: (P, 2) the parts.
-        owner: (P,) the token of each.
         bounds: (T + 1,) the first part of each token, and P.
     """
 
     tokens: Offsets
-    owner: Offsets
     bounds: Offsets
 
     @classmethod
@@ -271,16 +270,17 @@ class _Parts(NamedTuple):
         """Cut (T, 2) tokens at places, which are in order."""
         before = np.searchsorted(places, tokens[:, 0], side="right")
         cuts = np.maximum(np.searchsorted(places, tokens[:, 1]) - before, 0)  # within each token
-        owner, bounds = np.repeat(np.arange(len(cuts)), cuts + 1), np.append(0, (cuts + 1).cumsum())
-        part = np.arange(len(owner)) - bounds[owner]
-        at, padded = before[owner] + part, np.append(places, 0)  # the cut that ends each part
-        starts = np.where(part == 0, tokens[owner, 0], padded[at - 1])
-        ends = np.where(part == cuts[owner], tokens[owner, 1], padded[at])
-        return cls(np.stack((starts, ends), axis=1), owner, bounds)
+        bounds, found = np.append(0, (cuts + 1).cumsum()), np.repeat(tokens, cuts + 1, axis=0)
+        few = np.flatnonzero(cuts)
+        count = cuts[few]
+        rank = np.arange(count.sum()) - np.repeat(count.cumsum() - count, count)
+        part = np.repeat(bounds[few], count) + rank
+        found[part, 1] = found[part + 1, 0] = places[np.repeat(before[few], count) + rank]
+        return cls(found, bounds)
 
     def values(self, column: Sequence[str]) -> list[str]:
         """Return the values of a column of tokens for the parts."""
-        return [column[i] for i in self.owner.tolist()]
+        return [column[i] for i in np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds)).tolist()]
 
 
 def _with_parts(document: Document, parts: _Parts) -> Document:
@@ -312,7 +312,7 @@ def split_at_mentions(document: Document) -> Document:
     if document.tokens is None:
         return document
     spans = [span for m in document.mentions for span in (*m.spans, *([m.head] if m.head else []))]
-    return _with_parts(document, _Parts.of(document.tokens, np.unique(np.array(spans, np.int64))))
+    return _with_parts(document, _Parts.of(document.tokens, distinct_numbers(np.array(spans, np.int64).ravel())))
 
 
 class SplittingStream:

@@ -88,7 +88,11 @@ def tokenize(text: str) -> Offsets:
         return easy.copy()  # what is kept for long is no larger than it needs be
     matches = chain.from_iterable(_TOKEN.finditer(text, *stretch) for stretch in hard[:left].tolist())
     others = np.fromiter(chain.from_iterable(match.span(1) for match in matches), np.int64).reshape(-1, 2)
-    return np.insert(easy, easy[:, 0].searchsorted(others[:, 0]), others, axis=0)
+    at = easy[:, 0].searchsorted(others[:, 0]) + np.arange(len(others))
+    merged, rest = np.empty((found + len(others), 2), np.int64), np.ones(found + len(others), np.bool_)
+    rest[at] = False
+    merged[at], merged[np.flatnonzero(rest)] = others, easy  # `np.insert` takes three times as long
+    return merged
 
 
 def tokenize_all(texts: Sequence[str]) -> list[Offsets]:

@@ -142,7 +142,7 @@ def _pairs(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
 
 def ranges(found: FoundPaths) -> MentionTable:
     """Paths as mentions with gaps: each two bounds are a range."""
-    pairs = found.bounds[np.arange(found.bounds.shape[1]) < found.size[:, None]]
+    pairs = found.bounds.ravel().compress((np.arange(found.bounds.shape[1]) < found.size[:, None]).ravel())
     ptr = np.concatenate([[0], np.cumsum(found.size // 2)])
     heads = no_heads(len(found.sentence))
     return MentionTable(found.sentence, found.kind, ptr, pairs[0::2].copy(), pairs[1::2].copy(), heads)
@@ -192,7 +192,7 @@ def _sorted(found: FoundPaths, offsets: Ints) -> FoundPaths:
     bounds = found.bounds
     ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in range(1, bounds.shape[1])]
     order = ascending(bounds[:, 0], -reduce(np.maximum, bounds.T), found.kind, *ties)  # -1 is no bound
-    sentence, kind, size, bounds = (column[order] for column in found)
+    sentence, kind, size, bounds = (column.take(order, 0) for column in found)
     bounds = np.where(bounds < 0, -1, bounds - offsets[sentence, None])
     return FoundPaths(sentence, kind, size, bounds)
 
