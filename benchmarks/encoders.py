@@ -68,7 +68,7 @@ WAYS: dict[str, dict[str, Any]] = {
 def all_cases(folder: Path, seed: int) -> Iterator[Case]:
     """Yield all cases."""
     for case in cases(folder, seed):
-        if case.clusters is None and not case.all_on:
+        if case.clusters is None and not case.all_on and not case.segmenter:
             yield case
             if "split" in case.name:
                 yield case._replace(name=case.name.replace("split", "shared"), params={"structure": "shared"})
