@@ -52,7 +52,7 @@ TARGETS = {
 }  # fmt: skip
 """Of each encoder, the test F1 that a case is to reach, of all mentions or of those of one type."""
 SECOND = ", second stage"
-BOTH = {FIVE: 77.2, "GUM, separators": 67.2, "CRAFT, shared, trained on disc": 51.8}
+BOTH = {GENIA: 77.2, FIVE: 77.2, "GUM, separators": 67.2, "CRAFT, shared, trained on disc": 51.8}
 """The test F1 that a case is to reach with MiniLM and the second stage behind it."""
 OF_ENCODER: dict[str, dict[str, Any]] = {
     FIVE: {"encoder_epochs": 5}, ALONE: {"context": False}, AVERAGED: {"with_features": True},
