@@ -41,7 +41,7 @@ from spanloom.text import prepare
 from spanloom_lab.comparison import Parts
 
 GENIA = "GENIA abstracts, separators"
-FIVE = f"{GENIA}, five passes"
+TWO, FIVE = f"{GENIA}, two passes", f"{GENIA}, five passes"
 ALONE = f"{GENIA}, no context"
 AVERAGED = f"{GENIA}, averaged with features"
 TARGETS = {
@@ -52,12 +52,15 @@ TARGETS = {
 }  # fmt: skip
 """Of each encoder, the test F1 that a case is to reach, of all mentions or of those of one type."""
 SECOND = ", second stage"
-BOTH = {GENIA: 77.2, FIVE: 77.2, "GUM, separators": 67.2, "CRAFT, shared, trained on disc": 51.8}
-"""The test F1 that a case is to reach with MiniLM and the second stage behind it."""
-OF_ENCODER: dict[str, dict[str, Any]] = {
-    FIVE: {"encoder_epochs": 5}, ALONE: {"context": False}, AVERAGED: {"with_features": True},
+BOTH = {
+    TWO: (76.5, 0.7), FIVE: (76.5, 0.7), "GUM, separators": (66.2, 1.0), "CRAFT, shared, trained on disc": (49.8, 2.0),
 }  # fmt: skip
-"""What is said of the encoder in a case that is otherwise one of the others."""
+"""Test F1 of MiniLM in records without a second stage, and what this is to add: to that, and to the same encoder's."""
+OF_ENCODER: dict[str, dict[str, Any]] = {
+    TWO: {"encoder_epochs": 2}, FIVE: {"encoder_epochs": 5}, ALONE: {"context": False},
+    AVERAGED: {"with_features": True},
+}  # fmt: skip
+"""What is said of the encoder in a case that is otherwise one of the others, which has its features."""
 WAYS: dict[str, dict[str, Any]] = {
     "encoder": {},
     "features": {"rescore": False},
@@ -92,6 +95,8 @@ def measured(case: Case, chosen: argparse.Namespace) -> dict[str, Any]:
     }  # fmt: skip
     shown = {}
     for way, parameters in WAYS.items():
+        if way != "encoder" and case.name in OF_ENCODER:
+            continue
         own = {**case.params, **parameters}
         if way == "encoder":
             own |= {"encoder": chosen.encoder, "encoder_rate": chosen.rate, "encoder_epochs": chosen.passes}
@@ -185,10 +190,11 @@ def written(kept: dict[str, Any], chosen: argparse.Namespace) -> None:
             found = own["test"] if type_ == "all" else own["types"][type_]
             what = "test F1" if type_ == "all" else f"test F1 of {type_}"
             result.at_least(f"{name}: {what} with {chosen.named}", 100 * found, target)
-    for name, target in BOTH.items():
+    for name, (before, more) in BOTH.items():
         if f"encoder{SECOND}" in (ways := kept.get(name, {"ways": {}})["ways"]) and chosen.named == "MiniLM":
-            found = 100 * ways[f"encoder{SECOND}"]["test"]
-            result.at_least(f"{name}: test F1 with {chosen.named}{SECOND}", found, target)
+            alone, found = (100 * ways[way]["test"] for way in ("encoder", f"encoder{SECOND}"))
+            result.at_least(f"{name}: test F1 with {chosen.named}{SECOND}", found, before + more)
+            result.at_least(f"{name}: test F1 that the second stage adds to {chosen.named}", found - alone, more)
     result.data["cases"] = kept
     result.save(chosen.out)
 
