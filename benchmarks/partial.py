@@ -1,7 +1,7 @@
 """Partial annotation: what is left of a model's F1 where mentions of its training data were deleted.
 
     python benchmarks/partial.py --data DATA [--only "GENIA, 50 %"] [--seeds 5] [--limit 400]
-    python benchmarks/partial.py --data DATA --encoder FOLDER --only "GENIA, 50 %" --seeds 1 --limit 200 --passes 5
+    python benchmarks/partial.py --data DATA --encoder FOLDER --only "GENIA, 50 %" --seeds 1 --limit 200 --passes 4
 
 Deleted are 30, 50 or 70 % of all training mentions, drawn by a seed, or those of as large a share of all distinct
 texts (*by text*: what an annotator never noticed). A tenth of the training documents, drawn by the seed, keeps all, and
