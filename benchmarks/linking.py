@@ -49,7 +49,7 @@ from linking_tables import (
 )  # fmt: skip
 from spanloom import read
 from spanloom.document import Document, Mention
-from spanloom.evaluate import concept_test, evaluate, evaluate_concepts, paired_test
+from spanloom.evaluate import calibration, concept_test, evaluate, evaluate_concepts, paired_test
 from spanloom.link.linker import PAPER_FEATURES, Linker
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
 from spanloom.text import prepare
@@ -295,6 +295,7 @@ COLUMNS = (
     "model", "P", "R", "F1", "95 % interval", "paper", "concepts P", "R", "F1", "95 % interval", "paper",
     "accuracy of concepts", "passes", "minutes", "tokens/s", "GB",
     *(f"as the authors count: {what}, {rate}" for what in ("mentions", "concepts") for rate in ("P", "R", "F1")),
+    "calibration error of mentions, %",
 )  # fmt: skip
 
 
@@ -309,7 +310,7 @@ def cells(kept: Kept, gold: Sequence[Document], part: str, setting: Setting, pap
         kept.key.model, *measures(mentions), cited[0], *measures(concepts.documents), cited[1],
         f"{100 * concepts.accuracy['linked'].precision:.1f}", " + ".join(map(str, facts["passes"])),
         f"{sum(facts['seconds']) / 60:.1f}", f"{facts['tokens_per_second']:,.0f}", f"{facts['peak_gb']:.2f}",
-        *as_authors(gold, predicted, setting.vocabulary),
+        *as_authors(gold, predicted, setting.vocabulary), f"{100 * calibration(gold, predicted).error:.2f}",
     ]  # fmt: skip
 
 
@@ -420,6 +421,8 @@ def report(result: Result, setting: Setting, keys: Sequence[Key]) -> None:
             found = {"recognition": row[3], "concepts of documents": row[8]}
             for (what, value), target in zip(found.items(), wanted, strict=bool(wanted)):
                 result.at_least(f"{name}, {where}, {row[0]}: F1 of {what}", float(value), target)
+            if wanted:
+                result.at_most(f"{name}, {where}, {row[0]}: calibration error of mentions, %", float(row[-1]), 3)
         compared(result, f"{name}, trained on {where}", kept, data.test, setting)
         result.data[f"{name}, {training}"] = {model: dict(one.facts) for model, one in every.items()}
 

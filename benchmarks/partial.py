@@ -1,6 +1,7 @@
 """Partial annotation: what is left of a model's F1 where mentions of its training data were deleted.
 
     python benchmarks/partial.py --data DATA [--only "GENIA, 50 %"] [--seeds 5] [--limit 400]
+    python benchmarks/partial.py --data DATA --encoder FOLDER --only "GENIA, 50 %" --seeds 1 --limit 200 --passes 4
 
 Deleted are 30, 50 or 70 % of all training mentions, drawn by a seed, or those of as large a share of all distinct
 texts (*by text*: what an annotator never noticed). A tenth of the training documents, drawn by the seed, keeps all, and
@@ -13,6 +14,9 @@ and on data with as many mentions deleted for all others. *As if complete* takes
 is told that they are not, so that its penalty makes as many mentions found as the density tells. Recognizers with
 `separators` (of CRAFT `shared`), features `fast`, lambda 1, no second stage.
 
+With an encoder, in a record of its own, a recognizer on features completes the annotation, and the development data,
+which choose the pass, are complete. The folder is that of MiniLM, and its rate the one of `encoders.py`.
+
 Cases are kept in the record: with --only, others stay as they are, with the commit that they were run on.
 """
 
@@ -22,11 +26,12 @@ import argparse
 import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from common import Result, commit, options, parts_of, run_cases, say, token_count
+from common import RESULTS, Result, commit, options, parts_of, run_cases, say, token_count
 from spanloom.document import Document
 from spanloom.evaluate import evaluate
 from spanloom.recognize import Recognizer
@@ -113,10 +118,15 @@ def _ways(
     says = [one if i in whole else one.copy(meta={"annotation": "at-least"}) for i, one in enumerate(given)]
     some, some_held = ([one.copy(meta={"annotation": "at-least"}) for one in part] for part in (left, held))
     low = {name: max(0.7 * rate, _densities(left).get(name, 0.0)) for name, rate in per.items()}
+    own = FIXED
+    if chosen.encoder is not None:
+        own = FIXED | {"encoder": chosen.encoder, "encoder_rate": 3e-4, "encoder_epochs": chosen.passes}
 
     def fit(documents: list[Document], held: list[Document], **more: Any) -> Recognizer:
-        model = Recognizer(case.structure, **FIXED, random_state=seed, n_jobs=chosen.jobs, **more)
-        return model.fit(documents, dev=held)
+        model = Recognizer(case.structure, **own, random_state=seed, n_jobs=chosen.jobs, **more)
+        model.fit(documents, dev=held if chosen.encoder is None else dev)
+        say(case.name, f"seed {seed}", f"dev F1 {model.report_.dev_f1:.4f}")
+        return model
 
     full = fit(train, dev)
     yield "all mentions, tuned", full.predict
@@ -132,7 +142,7 @@ def _ways(
         ),
         ("completed, density 30 % too high", some, {"density": {k: 1.3 * v for k, v in per.items()}}),
     ):
-        if more and not chosen.densities:
+        if (more and not chosen.densities) or (documents is given and chosen.encoder is not None):
             continue
         model = fit(documents, held if documents is given else some_held, **more)
         yield f"{name}, tuned", model.predict
@@ -187,8 +197,12 @@ def main() -> None:
             "--densities", action="store_true", help="also with a density that is given, right or wrong"
         )
         parser.add_argument("--jobs", type=int, default=1, help="threads [1]")
+        parser.add_argument("--encoder", type=Path, help="the folder of an encoder [features]")
+        parser.add_argument("--passes", type=int, help="of the encoder, at most [those of the default]")
 
     chosen = options("partial", __doc__, add)
+    if chosen.encoder is not None and chosen.out == RESULTS / "partial.json":
+        chosen.out = RESULTS / "partial_encoder.json"
     run_cases(chosen, cases(), lambda case: measured(case, chosen), lambda kept: written(kept, chosen))
 
 

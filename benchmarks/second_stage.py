@@ -2,11 +2,12 @@
 
     python benchmarks/second_stage.py --data DATA --cache FOLDER [--only "GENIA abstracts, separators"]
 
-lambda of the first stage is 1; all else is chosen on development data, and what is shown was looked at once. The model
-without the second stage is the same model with its tuned mention penalty. Of CRAFT and of GENIA with conjuncts the
-sentences with a discontiguous mention are shown, as in `discontiguous.py`: CRAFT's are those of its development part,
-and a tenth of the training articles is held out to tune on. With clusters, these are the ones of word vectors that
-`rawtext.py` recommends, of raw text without the corpus' own development and test documents.
+lambda of the first stage is 1, or that of segmenters, which development F1 chooses; all else is chosen on development
+data, and what is shown was looked at once. The model without the second stage is the same model with its tuned mention
+penalty. Of CRAFT and of GENIA with conjuncts the sentences with a discontiguous mention are shown, as in
+`discontiguous.py`: CRAFT's are those of its development part, and a tenth of the training articles is held out to tune
+on. With clusters, these are the ones of word vectors that `rawtext.py` recommends, of raw text without the corpus' own
+development and test documents.
 
 A calibration error of ten bins is above 0 even where every probability is right, since of few predictions not exactly
 the expected share is right. The record gives that floor beside it: the mean error of outcomes that are drawn with the
@@ -14,7 +15,7 @@ model's own probabilities.
 
 *All on* is what development F1 chose for texts on diseases: these clusters, two passes, parts of speech by a tagger
 that is trained on GENIA, and names of MEDIC as the column `category`. NCBI Disease is shown with its four types and, as
-papers do, with one.
+papers do, with one. Of UNER Chinese a segmenter with its default settings finds words, too.
 
 Cases are kept in the record: with --only, others stay as they are, with the commit that they were run on.
 """
@@ -33,6 +34,7 @@ import numpy as np
 from common import Clock, Result, commit, corpus, options, run_cases, timed, token_count
 from gapped import Data, Task, only_gaps
 from rawtext import vectors_of
+from segmentation import sentences
 from spanloom.document import Document
 from spanloom.evaluate import KEYS, calibration, evaluate, paired_test
 from spanloom.evaluate.compare import compare, exact
@@ -41,6 +43,7 @@ from spanloom.evaluate.units import units
 from spanloom.features import PRESETS
 from spanloom.formats import read
 from spanloom.recognize import Recognizer
+from spanloom.segment import Segmenter
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom_lab.comparison import Parts
@@ -61,6 +64,7 @@ class Case(NamedTuple):
         data: where only sentences with gaps are shown.
         clusters: a corpus of `rawtext.py`, whose clusters are used.
         all_on: whether names of diseases, parts of speech and a second pass are, too.
+        segmenter: whether the model finds words, too.
     """
 
     name: str
@@ -71,6 +75,7 @@ class Case(NamedTuple):
     data: Data | None = None
     clusters: str | None = None
     all_on: bool = False
+    segmenter: bool = False
 
 
 def cases(folder: Path, seed: int) -> Iterator[Case]:
@@ -108,6 +113,11 @@ def cases(folder: Path, seed: int) -> Iterator[Case]:
         "NCBI Disease as one type, all on", ncbi_as_one, flat, targets=(85.0, None), clusters="ncbi_disease",
         all_on=True,
     )  # fmt: skip
+
+    def uner() -> Parts:
+        return Parts(**sentences("uner_zh", folder))
+
+    yield Case("UNER Chinese, segmenter", uner, {"rescore": True}, segmenter=True)
     for name, place, goals in (
         ("CRAFT", "craft", {"all": (61.0, 35.0), "disc": (55.0, 40.0)}),
         ("GENIA with conjuncts", "genia_discontiguous_documents", {"all": (None, None), "disc": (65.0, 45.0)}),
@@ -132,8 +142,8 @@ def _as_one(document: Document) -> Document:
 
 
 def _params(case: Case, chosen: Any) -> dict[str, Any]:
-    """Return the parameters of a case's recognizer."""
-    found: dict[str, Any] = {"l2": 1.0, "random_state": chosen.seed, **case.params}
+    """Return the parameters of a case's model."""
+    found: dict[str, Any] = {"l2": None if case.segmenter else 1.0, "random_state": chosen.seed, **case.params}
     if case.clusters is not None:
         found["clusters"] = str(vectors_of(chosen.data, case.clusters, chosen.cache))
     if case.all_on:
@@ -150,7 +160,7 @@ def _params(case: Case, chosen: Any) -> dict[str, Any]:
 def measured(case: Case, chosen: Any) -> dict[str, Any]:
     """Train a model, and measure it with the second stage and without."""
     parts, seed = case.load(), chosen.seed
-    model = Recognizer(**_params(case, chosen))
+    model = (Segmenter if case.segmenter else Recognizer)(**_params(case, chosen))
     seconds, _ = timed(lambda: model.fit(parts.train, dev=parts.dev))
     first = copy(model)
     first.second_ = None
@@ -254,6 +264,8 @@ def written(every: Sequence[Case], kept: dict[str, Any], chosen: Any) -> None:
         goal, goal_of_gaps = case.targets
         if goal is not None:
             result.at_least(f"{case.name}: F1", 100 * both["overall"]["f1"], goal)
+        if case.segmenter:
+            result.at_least(f"{case.name}: F1, more than without", 100 * one["paired"]["difference"], 1.5)
         if goal_of_gaps is not None:
             result.at_least(f"{case.name}: F1 of mentions with gaps", 100 * both["gaps"], goal_of_gaps)
         result.at_most(f"{case.name}: calibration error, %", 100 * both["calibration"], 1.5)
