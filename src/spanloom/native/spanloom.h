@@ -318,9 +318,9 @@ KERNEL(join_clusters,
 
 /* -------------------------------------------------------------------------------------------------------- learn.c */
 
-/* The features of a batch of tokens, each once, in order of first occurrence, and the places of its tokens in the batch,
-   ascending; returns the number of features. `numbers`: 0 everywhere, before and afterwards. There is room for N entries
-   of tokens. */
+/* The features of a batch of tokens, each once, in order of first occurrence, and the places of its tokens in the
+   batch, ascending; returns the number of features. `numbers`: 0 everywhere, before and afterwards. There is room for N
+   entries of tokens. */
 KERNEL(list_batch,
     i32_1 indices; // *
     i64_1 offsets; // *+1
