@@ -391,8 +391,10 @@ class Worker:
         else:  # Ctrl-C is for the parent, which ends us, also while we start; the tracker's own start would unblock it
             resource_tracker.ensure_running()
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            self._process.start()
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            try:
+                self._process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
         self.fragment: Fragment | None = None
 
