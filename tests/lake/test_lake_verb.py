@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError
 from spanloom.lake import Annotator
 from spanloom.lake import job as module
-from spanloom.lake.job import Job, Leases
+from spanloom.lake.job import Job, Leases, Worker
 from spanloom.lake.ledger import Ledger, fragments_of
 
 TEXTS = ["No chest pain today.", "Severe aortic stenosis was seen.", "Denies abdominal pain or nausea."]
@@ -357,6 +358,18 @@ def test_killed_workers_are_told_and_a_fragment_that_kills_is_given_up(
     assert list(job.failed) == ["part-2.parquet"]
     assert contents(tmp_path / "out") == {name: data for name, data in wanted.items() if name != "part-2.parquet"}
     assert not leftovers(tmp_path / "out")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes of one terminal are not signalled one by one")
+def test_an_interrupt_is_for_the_parent_also_while_workers_start(capfd: pytest.CaptureFixture[str]) -> None:
+    others = {child.pid for child in active_children()}
+    worker = Worker()
+    [process] = [child for child in active_children() if child.pid not in others]
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)
+    worker.pipe.close()  # as it is when the parent dies
+    process.join()
+    assert (process.exitcode, capfd.readouterr().err) == (0, "")
 
 
 def test_two_jobs_share_a_lake(model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes]) -> None:

@@ -248,13 +248,6 @@ class Found:
         return self._mask(self._stops[1])
 
     @cached_property
-    def _compound(self) -> Flags:
-        """Whether what ends before each token is a modifier: "no A-induced B" is not about A, but "no A-like B" is."""
-        at, tokens = self.where(HYPHEN), self.batch.tokens
-        at = at[(tokens[at, 0] == tokens[at - 1, 1]) & (tokens[at, 1] == tokens[at + 1, 0])]
-        return self._mask(at[(tokens[at + 1, 0] < tokens[at + 1, 1]) & ~self._is("similar")[at + 1]])
-
-    @cached_property
     def _begins(self) -> Flags:
         """Whether each token begins a sentence."""
         return self._mask(self.batch.sentences)

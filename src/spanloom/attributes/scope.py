@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from spanloom.attributes.found import CLOSE_BRACKET, COLONS, OPEN_BRACKET, Flags, Found, capital
+from spanloom.attributes.found import CLOSE_BRACKET, COLONS, HYPHEN, OPEN_BRACKET, Flags, Found, capital
 from spanloom.attributes.lexicon import Cues
 from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts
 from spanloom.hashing import Int64
@@ -85,6 +85,20 @@ class Scopes(Found):
             rows = [bisect_right(starts, mention.start) for mention in document.mentions]
             above += [found[row - 1] if row else None for row in rows]
         return above
+
+    @cached_property
+    def _compound(self) -> Flags:
+        """Whether what ends before each token is a modifier: "no A-induced B" is not about A, but "no A-like B" is.
+
+        A part of a mention is none behind which the next part begins, nor is A in "A-denies".
+        """
+        at, tokens, parts = self.where(HYPHEN), self.batch.tokens, self.parts
+        at = at[(tokens[at, 0] == tokens[at - 1, 1]) & (tokens[at, 1] == tokens[at + 1, 0])]
+        answered = self._is("answers")[at + 1] & self._closed[at + 2]
+        own = np.delete(parts.first, parts.ptr[:-1]) - 1
+        own = own[own == np.delete(parts.end, parts.ptr[1:] - 1)]
+        at = at[~answered & ~np.isin(at, own)]
+        return self._mask(at[(tokens[at + 1, 0] < tokens[at + 1, 1]) & ~self._is("similar")[at + 1]])
 
     @cached_property
     def _below(self) -> Int64:

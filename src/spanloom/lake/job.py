@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from time import monotonic
@@ -386,7 +386,15 @@ class Worker:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_work, args=(theirs,), daemon=True)
-        self._process.start()
+        if sys.platform == "win32":
+            self._process.start()
+        else:  # Ctrl-C is for the parent, which ends us, also while we start; the tracker's own start would unblock it
+            resource_tracker.ensure_running()
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self._process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
         self.fragment: Fragment | None = None
 
@@ -431,7 +439,7 @@ def _work(pipe: Connection) -> None:
     import pyarrow.compute
     import pyarrow.parquet
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     keep_memory()
