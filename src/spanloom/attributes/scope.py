@@ -9,9 +9,9 @@
    word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
    soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
    The verb of a negated subject ends nothing: *none of the patients developed anemia*. A negation is not about what
-   follows *of*, *for* or *with*, unless a light noun comes before: *no signs of pain*, but not *no radiation of pain*;
-   and no cue is about a place: *no crackles in the lungs*. In brackets a cue is about what is there. Where each item
-   has its own cue, the item without one is not reached: *no pain, no fever, cough*.
+   follows *of* or *for*, unless a light noun comes before: *no signs of pain*, but not *no radiation of pain*; and no
+   cue is about a place: *no crackles in the lungs*. In brackets a cue is about what is there. Where each item has its
+   own cue, the item without one is not reached: *no pain, no fever, cough*.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
    absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
    and not across a verb or into a relative clause. An apposition or *such as* may come between. A list is also what a
