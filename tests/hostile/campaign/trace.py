@@ -38,7 +38,8 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         return
     if event == "open":
         path, _, flags = arguments
-        names = [path] if isinstance(flags, int) and flags & _FLAGS else []
+        opened = isinstance(path, int)  # a handle, which was seen when it was opened by its path
+        names = [path] if isinstance(flags, int) and flags & _FLAGS and not opened else []
     elif event in _EVENTS:
         names = list(arguments[: _EVENTS[event]])
         if event == "os.symlink":  # which changes nothing where it points to
