@@ -90,7 +90,7 @@ class Scopes(Found):
     def _compound(self) -> Flags:
         """Whether what ends before each token is a modifier: "no A-induced B" is not about A, but "no A-like B" is.
 
-        A part of a mention is none behind which the next part begins, nor is A in "A-denies".
+        It does not hold for a part of a mention before the next part, or for A in "A-denies".
         """
         at, tokens, parts = self.where(HYPHEN), self.batch.tokens, self.parts
         at = at[(tokens[at, 0] == tokens[at - 1, 1]) & (tokens[at, 1] == tokens[at + 1, 0])]
