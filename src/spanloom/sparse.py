@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from spanloom.native import Kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+_N = TypeVar("_N", bound=np.generic)
 _product, _match = Kernel("sparse_product"), Kernel("match")
 
 
@@ -115,18 +116,18 @@ def distinct(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Ints]:
     """
     order = np.argsort(keys)
     ordered = keys[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])
+    starts = np.flatnonzero(changes(ordered))
     return ordered[starts], np.minimum.reduceat(order, starts) if len(starts) else starts
 
 
-def distinct_numbers(numbers: Ints) -> Ints:
+def distinct_numbers(numbers: NDArray[_N]) -> NDArray[_N]:
     """Return the distinct numbers, ascending: what `numpy.unique` returns, which imports much for it.
 
     >>> distinct_numbers(np.array([7, 5, 7])).tolist()
     [5, 7]
     """
     ordered = np.sort(numbers)
-    found: Ints = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    found: NDArray[_N] = ordered[changes(ordered)]
     return found
 
 

@@ -102,7 +102,7 @@ def changes_of(act: Act, document: Document, state: State) -> dict[str, Any]:
         raise Refused(422, f"the action {act.kind} changes nothing")
     found: dict[str, Any] = {}
     after = {key: value for key, value in state.values.items() if key not in act.changes}
-    there = {_identity(value) for key, value in after.items() if key[0] == "m"}
+    marked = {_identity(value) for key, value in after.items() if key[0] == "m"}
     types = {value["type"] for key, value in state.values.items() if key[0] in "mr"}
     sentences = {f"s:{start}-{end}" for start, end in sentences_of(document) or [[0, len(document.text)]]}
     for number, (key, given) in enumerate(act.changes.items()):
@@ -123,9 +123,9 @@ def changes_of(act: Act, document: Document, state: State) -> dict[str, Any]:
             found[rejection(given.type, value["spans"])] = value
             continue
         # duplicates that were imported may stay
-        if _identity(value) in there and (old is None or _identity(old) != _identity(value)):
+        if _identity(value) in marked and (old is None or _identity(old) != _identity(value)):
             raise Refused(422, f"this mention is marked already: {clip(given.type)}")
-        there.add(_identity(value))
+        marked.add(_identity(value))
         denied = rejection(given.type, value["spans"])
         if denied in state.values:
             found[denied] = None  # what was rejected, and is marked now

@@ -149,7 +149,6 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
         key[np.logical_or.reduce([rows.ravel() == 0 for rows in stacked])] = 0
         columns.append(key.reshape(-1, count))
     table = np.concatenate(columns).T.copy()
-    table[np.repeat(np.diff(batch.starts) == BORDER, [len(one.mentions) for one in documents])] = (
-        0  # no words, no features
-    )
+    wordless = np.diff(batch.starts) == BORDER
+    table[np.repeat(wordless, [len(one.mentions) for one in documents])] = 0
     return table

@@ -348,11 +348,11 @@ def _span() -> Any:
     return pa.struct({"start": pa.int32(), "end": pa.int32()})
 
 
-def _spans(pairs: Any, there: Any = None) -> Any:
-    """Return (S, 2) starts and ends as structs, null where they are not there."""
+def _spans(pairs: Any, present: Any = None) -> Any:
+    """Return (S, 2) starts and ends as structs, null where they are not present."""
     import pyarrow as pa
 
-    valid = None if there is None else pa.py_buffer(np.packbits(there, bitorder="little"))
+    valid = None if present is None else pa.py_buffer(np.packbits(present, bitorder="little"))
     borders = [_numbers(side, np.int32) for side in pairs.T]
     return pa.Array.from_buffers(_span(), len(pairs), [valid], children=borders)
 

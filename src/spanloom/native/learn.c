@@ -126,7 +126,8 @@ int64_t spanloom_ascend(const ascend_arguments *a) {
         double sign = a->right.at[row] ? 1.0 : -1.0,
                margin = sign * (score + (sums[0] + sums[1]) + (sums[2] + sums[3]));
         double odds = exponential(margin), chance = 1.0 / (1.0 + odds), dual = a->duals.at[row];
-        double here = dual * (1.0 - dual), there = chance * (1.0 - chance), spread = here > there ? here : there;
+        double at_dual = dual * (1.0 - dual), at_chance = chance * (1.0 - chance);
+        double spread = at_dual > at_chance ? at_dual : at_chance;
         double missing = chance - dual, most_of_both = (dual - 0.5) * (chance - 0.5) < 0.0 ? 0.25 : spread;
         double step = missing / (1.0 + (double)a->lengths.at[row] * most_of_both), change = sign * step;
         gap += missing * missing / (2.0 * spread + 1e-12);

@@ -19,8 +19,8 @@
 #define PIECE 64          /* hyperedges whose gates stay in a cache */
 #define CHUNK (2 * WIDTH) /* lanes of a row are a multiple of it, so that loops over arcs have no rest */
 
-/* Rows of lanes are gone through in whole chunks. The last one may hold lanes that are not in use: of shorter
-   sentences, or of none. What is computed there is finite and is not read, and it adds 0 to sums over tokens. */
+/* Loops over lanes process whole chunks. The last chunk may contain unused lanes: those of shorter sentences, and
+   padding. Values computed there are never read; those of shorter sentences add 0 to sums over tokens. */
 static int64_t whole(int64_t lanes) { return (lanes + CHUNK - 1) / CHUNK * CHUNK; }
 
 /* Arcs of one state, or a tile: those of several states that lead to the same ones, whose weights are those of all
@@ -44,7 +44,7 @@ typedef struct {
     double *w;                    /* (E + bundles, wide) weights of hyperedges */
     uint8_t *safe;                /* (lanes,) */
     double *total;                /* (lanes,) scratch */
-    uint8_t *gate;                /* (PIECE, lanes) scratch: what is allowed, lanes side by side */
+    uint8_t *gate;                /* (PIECE, lanes) scratch: which hyperedges are allowed */
     run *backward, *forward;      /* (A + 1,) arcs in the order of their sources, and of their targets */
     int held; /* whether weights of hyperedges without roles are those of a token where something is forbidden */
 } group;
