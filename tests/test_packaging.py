@@ -26,7 +26,7 @@ FOLDERS = {
     "spanloom_models_sa": ROOT / "models-sa",
     "spanloom_models_zh": ROOT / "models-zh",
 }
-MOST = {name: 3e6 if name == "spanloom" else 25e6 for name in FOLDERS}  # bytes of a wheel
+MOST = {name: 7e6 if name == "spanloom" else 25e6 for name in FOLDERS}  # bytes of a wheel
 DRAWER = re.compile(r"(^|/)(__pycache__|\.hypothesis|\.git|\.venv|build|dist)/|\.(pyc|nbi|nbc|so|part)$")
 
 COPY = """

@@ -68,6 +68,45 @@ def test_a_vector_that_half_precision_cannot_hold_is_refused():
         WordVectors.of(["a", "b", "c"], matrix).standardized(["a", "b"])
 
 
+def test_english_vectors_are_of_8_bits_and_scaled_without_rounding():
+    own = WordVectors.english()
+    text = ["the", "patient", "was", "seen", "on", "Tuesday", "with", "pain", "in", "the", "left", "knee"]
+    scaled = own.standardized(text)
+    at = scaled.at(scaled.find(text)).astype(float)
+    np.testing.assert_allclose(at.mean(0), 0, atol=1e-5)
+    assert np.sqrt((at**2).sum(1).mean()) == pytest.approx(LENGTH, rel=1e-5)
+    assert scaled.table is own.table
+    assert own.table.dtype == np.int8
+    near = own.at(own.find(["knee", "elbow", "tuesday", "monday"])).astype(float)
+    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    assert near[0] @ near[1] > near[0] @ near[2] < near[2] @ near[3]
+    again = WordVectors.from_part(scaled.to_part())
+    np.testing.assert_array_equal(again.at(again.find(text)), scaled.at(scaled.find(text)))
+    dense = scaled.columns(batch("the xyzzyq", ((0, 2),)), [0])
+    np.testing.assert_array_equal(dense.at(0)[0, :-1], scaled.at(scaled.find(["the"]))[0])
+    assert dense.at(1)[0].tolist() == [0] * own.size + [1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"vector_scale": np.ones(3, np.float32)}, "vector_scale"),
+        ({"vector_shift": np.ones(2, np.float64)}, "vector_shift"),
+        ({"vectors": np.ones((2, 2), np.float16)}, "vectors"),
+        ({"vector_rows": np.array([0, 2], np.int32)}, "name vectors that are not there"),
+    ],
+)
+def test_damaged_vectors_of_8_bits_are_refused(change, message):
+    numbers = np.ones(2, np.float32)
+    arrays = {
+        "vectors": np.ones((2, 2), np.int8), "vector_keys": np.array([3, 4], np.uint64),
+        "vector_rows": np.array([0, 1], np.int32), "vector_scale": numbers, "vector_shift": numbers,
+    }  # fmt: skip
+    assert WordVectors.from_part(ModelPart({}, arrays)).size == 2
+    with pytest.raises(ModelError, match=message):
+        WordVectors.from_part(ModelPart({}, arrays | change))
+
+
 def test_text_with_no_known_word_leaves_vectors_as_they_are():
     matrix = np.eye(2)
     scaled = WordVectors.of(["a", "b"], matrix).standardized(["x", "y"])
@@ -131,7 +170,7 @@ def test_a_part_says_the_same():
     [
         {"vector_rows": np.full(8, 5, np.int32)},
         {"vector_rows": np.full(8, -1, np.int32)},
-        {"vector_rows": np.zeros(7, np.int32)},
+        {"vector_rows": np.zeros(6, np.int32)},
         {"vector_keys": np.zeros(8, np.uint64)},
         {"vector_keys": np.zeros(0, np.uint64), "vector_rows": np.zeros(0, np.int32)},
         {"vectors": np.zeros((5, 3), np.float32)},
@@ -140,7 +179,7 @@ def test_a_part_says_the_same():
 )
 def test_damaged_parts_are_refused(change):
     arrays = vectors().to_part().arrays
-    assert len(arrays["vector_keys"]) == len(arrays["vector_rows"]) == 10
-    change = {name: np.resize(array, 10) if array.shape == (8,) else array for name, array in change.items()}
+    assert len(arrays["vector_keys"]) == len(arrays["vector_rows"]) == 7
+    change = {name: np.resize(array, 7) if array.shape == (8,) else array for name, array in change.items()}
     with pytest.raises(ModelError):
         WordVectors.from_part(ModelPart(arrays={**arrays, **change}))

@@ -179,14 +179,15 @@ class FeatureSet:
         result.dropped = tuple(dropped)
         return result
 
-    def extended(self, templates: Iterable[str]) -> FeatureSet:
-        """Return a feature set with further templates; one that is there already counts once.
+    def extended(self, templates: Iterable[str], resources: Resources | None = None) -> FeatureSet:
+        """Return a feature set with further templates, or other resources; one that is there already counts once.
 
         >>> [str(template) for template in FeatureSet(["bias"]).extended(["w[0]", "bias"]).templates]
         ['bias', 'w[0]']
         """
         texts = dict.fromkeys([*(template.text for template in self.templates), *templates])
-        result = FeatureSet(list(texts), clusters=self.clusters, resources=self.resources, hash_bits=self.hash_bits)
+        own = self.resources if resources is None else resources
+        result = FeatureSet(list(texts), clusters=self.clusters, resources=own, hash_bits=self.hash_bits)
         result.dropped = self.dropped
         return result
 

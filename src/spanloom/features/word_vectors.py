@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load_file
 
 from spanloom.document import Batch
 from spanloom.errors import DataError, ModelError
@@ -28,7 +30,7 @@ LENGTH: Final = 1.0
 _FOLDED: Final = 1  # seed of the keys of folded words
 _DIGITS: Final = str.maketrans("123456789", "000000000")
 
-Table = NDArray[np.floating[Any]]
+Table = NDArray[np.floating[Any]] | NDArray[np.int8]
 Float32 = NDArray[np.float32]
 
 
@@ -74,21 +76,33 @@ class TokenVectors(Protocol):
         """Return them as a part of a model file."""
 
 
+class Grid(NamedTuple):
+    """What numbers of 8 bits stand for: each times the scale of its column, and moved.
+
+    Args:
+        scale, shift: (D,) float32.
+    """
+
+    scale: Float32
+    shift: Float32
+
+
 class WordVectors:
     """Vectors of words.
 
     Args:
         keys: hashes of words, and of folded words with a seed, ascending.
         rows: int32, the vector of each key.
-        table: (V, D); of half precision in a model.
+        table: (V, D); in a model of half precision, or of 8 bits with a grid.
+        grid: what numbers of 8 bits stand for.
 
     >>> vectors = WordVectors.of(["pain", "IL-2"], np.eye(2))
     >>> vectors.find(["pain", "Pain", "il-4", "fever"]).tolist()
     [0, 0, 1, -1]
     """
 
-    def __init__(self, keys: UInt64, rows: Int32, table: Table) -> None:
-        self.keys, self.rows, self.table = keys, rows, table
+    def __init__(self, keys: UInt64, rows: Int32, table: Table, grid: Grid | None = None) -> None:
+        self.keys, self.rows, self.table, self.grid = keys, rows, table, grid
 
     @classmethod
     def of(cls, words: Sequence[str], vectors: Table) -> WordVectors:
@@ -96,14 +110,31 @@ class WordVectors:
         folded: dict[str, int] = {}
         for row, word in enumerate(words):
             folded.setdefault(_fold(word), row)
-        keys = np.concatenate([hashes(words), mixed(_FOLDED, hashes(list(folded)))])
-        rows = np.array([*range(len(words)), *folded.values()], np.int32)
+        # a word in lower case that its folded form finds needs no key
+        own = [row for row, word in enumerate(words) if _lower(word) != word or folded[_fold(word)] != row]
+        keys = np.concatenate([hashes([words[row] for row in own]), mixed(_FOLDED, hashes(list(folded)))])
+        rows = np.array([*own, *folded.values()], np.int32)
         keys, first = np.unique(keys, return_index=True)
         return cls(keys, rows[first], vectors)
+
+    @classmethod
+    def english(cls) -> WordVectors:
+        """Return the vectors that come with Spanloom: of frequent English words, general and biomedical.
+
+        >>> vectors = WordVectors.english()
+        >>> (vectors.find(["Infarction", "Tuesday", "xyzzyq"]) >= 0).tolist()
+        [True, True, False]
+        """
+        return cls.from_part(ModelPart({}, load_file(str(files("spanloom.data") / "english.safetensors"))))
 
     def __len__(self) -> int:
         """Return the number of vectors, V."""
         return len(self.table)
+
+    def at(self, rows: Int32) -> Float32:
+        """Return the vectors of some rows, (R, D)."""
+        found = self.table[rows].astype(np.float32)
+        return found if self.grid is None else found * self.grid.scale + self.grid.shift
 
     @property
     def size(self) -> int:
@@ -144,12 +175,16 @@ class WordVectors:
         counts = Counter(words)
         found = self.find(list(counts))
         times = np.fromiter(counts.values(), float)[found >= 0]
-        own = self.table[found[found >= 0]].astype(float)
+        own = self.at(found[found >= 0]).astype(float)
         total = times.sum() or 1.0
         mean = np.einsum("v,vd->d", times, own) / total
         own -= mean
         spread = np.sqrt(np.einsum("v,vd,vd->", times, own, own) / total) or 1.0
-        table = (self.table - mean.astype(np.float32)) * np.float32(LENGTH / spread)
+        moved, factor = mean.astype(np.float32), np.float32(LENGTH / spread)
+        if self.grid is not None:
+            grid = Grid(self.grid.scale * factor, (self.grid.shift - moved) * factor)
+            return WordVectors(self.keys, self.rows, self.table, grid)
+        table = (self.table - moved) * factor
         largest = float(np.abs(table).max(initial=0))
         if not largest < float(np.finfo(np.float16).max):  # half precision would not hold the number itself
             raise DataError(
@@ -171,7 +206,7 @@ class WordVectors:
         found = self.find([tokens.text[start:end] for start, end in bounds])
         table = np.zeros((len(found) + 1, self.size + 1), np.float32)
         known = np.flatnonzero(found >= 0)
-        table[known, :-1] = self.table[found[known]]
+        table[known, :-1] = self.at(found[known])
         table[np.flatnonzero(found < 0), -1] = 1
         return Dense(table, around(ids, batch.sentences, positions, len(found)))
 
@@ -181,12 +216,11 @@ class WordVectors:
 
     def to_part(self) -> ModelPart:
         """Return the arrays of a model file; they hold no word."""
-        arrays: dict[str, Array] = {
-            "vectors": self.table.astype(np.float16, copy=False),
-            "vector_keys": self.keys,
-            "vector_rows": self.rows,
-        }
-        return ModelPart({}, arrays)
+        arrays: dict[str, Array] = {"vector_keys": self.keys, "vector_rows": self.rows}
+        if self.grid is None:
+            return ModelPart({}, arrays | {"vectors": self.table.astype(np.float16, copy=False)})
+        scale, shift = self.grid
+        return ModelPart({}, arrays | {"vectors": self.table, "vector_scale": scale, "vector_shift": shift})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> WordVectors:
@@ -195,12 +229,18 @@ class WordVectors:
         Raises:
             ModelError: inconsistent arrays.
         """
-        table = part.array("vectors", np.float16, None, None)
+        grid = None
+        if "vector_scale" in part.arrays:
+            table: Table = part.array("vectors", np.int8, None, None)
+            names = ("vector_scale", "vector_shift")
+            grid = Grid(*(part.array(name, np.float32, table.shape[1]) for name in names))
+        else:
+            table = part.array("vectors", np.float16, None, None)
         keys = part.array("vector_keys", np.uint64, None)
         rows = part.array("vector_rows", np.int32, len(keys))
         if not len(keys) or (keys[1:] <= keys[:-1]).any() or rows.min() < 0 or rows.max() >= len(table):
             raise ModelError("keys of word vectors are not in order, or name vectors that are not there")
-        return cls(keys, rows, table)
+        return cls(keys, rows, table, grid)
 
 
 def around(ids: Int32, sentences: Int64, positions: Sequence[int], outside: int) -> Int32:

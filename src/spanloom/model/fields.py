@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, fields
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, get_args
 
 from spanloom.model.choices import Optimizer, Passes
@@ -218,6 +219,14 @@ VECTORS = Parameter(
     "model.",
     metavar="FILE",
 )
+AUTO_VECTORS = "auto"  # those that come with Spanloom, if development data prefer them
+
+
+def given_vectors(vectors: str | Path | None) -> str | Path | None:
+    """Return the value of the parameter ``vectors`` where it names vectors; ``None`` for a choice, and for none."""
+    return None if vectors in (AUTO_VECTORS, "none") else vectors
+
+
 VOCABULARY = Parameter(
     "A vocabulary whose names and categories become features.",
     "a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.",

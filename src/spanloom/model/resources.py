@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from warnings import warn
@@ -21,6 +21,8 @@ from spanloom.scoring import encoder
 from spanloom.text import Phrases, Rules, read_rules, sentence_words
 
 _RULED = ("section", "note")
+ENGLISH = "english"
+"""Name of the vectors that come with Spanloom."""
 WINDOW = f"{VECTOR_COLUMN}[-1..1]"
 """What vectors of words that are given add to a preset."""
 HERE = f"{VECTOR_COLUMN}[0]"
@@ -31,7 +33,28 @@ CATEGORIES = (
 )  # fmt: skip
 """What a vocabulary that is given adds to a preset that names no category."""
 _FEW_COVERED = 0.05  # of the words of training text, counted as often as they occur
+_TRIED_PRESETS = ("biomedical", "best", "fast")  # others are those of papers
+_TRIED_TOKENS = (20_000, 250_000)  # of training text: a smaller model stays small, and more text needs vectors less
+_ENGLISH_SHARE = 0.85  # of the words of English text, which have one of the vectors that come with Spanloom
 _FEW = 0.2  # of the words of training text, that clusters of the same language hold
+
+
+def tried_features(features: FeatureSet, preset: object, documents: Sequence[Document]) -> FeatureSet | None:
+    """Return features with the vectors that come with Spanloom, if they are worth trying for the training text.
+
+    Args:
+        features: without vectors.
+        preset: the parameter ``features``.
+        documents: the training text, with tokens.
+    """
+    least, most = _TRIED_TOKENS
+    if preset not in _TRIED_PRESETS or not least <= sum(one.token_count for one in documents) <= most:
+        return None
+    vectors, words = WordVectors.english(), [word for document in documents for word in document.words]
+    if vectors.share(words) < _ENGLISH_SHARE:
+        return None
+    own = replace(features.resources, vectors=vectors.standardized(words))
+    return features.extended([WINDOW], own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,20 +157,25 @@ class Sources:
         """Return vectors, standardized for the words of documents, and the words of their file."""
         if self.vectors is None:
             return None, ()
+        text = [word for document in documents for word in document.words]
+        if self.vectors == ENGLISH:
+            return self._covering(WordVectors.english(), text), ()
         if Path(self.vectors).is_dir():
             made: TokenVectors = encoder.FrozenEncoder.open(self.vectors, Batch.of(documents))
             return made, ()
         found = read_vectors(self.vectors)
-        words = [word for document in documents for word in document.words]
-        vectors = WordVectors.of(found.words, found.vectors)
-        share = vectors.share(words)
+        return self._covering(WordVectors.of(found.words, found.vectors), text), found.words
+
+    def _covering(self, vectors: WordVectors, text: Sequence[str]) -> WordVectors:
+        """Return vectors, standardized for the words of a text; warn where they hold few of them."""
+        share = vectors.share(text)
         if share < _FEW_COVERED:
             message = (
                 f"{100 * share:.1f} % of the words of the training text have a vector in {self.vectors}; is "
                 "it of the same language, with words that are cut alike?"
             )
             warn(message, DataWarning, stacklevel=2)
-        return vectors.standardized(words), found.words
+        return vectors.standardized(text)
 
     def _categories(self) -> Phrases | None:
         if self.vocabulary is None:

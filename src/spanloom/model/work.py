@@ -320,7 +320,7 @@ def check_on_disk(estimator: Parameters[Any]) -> None:
     """
     for name, accepted, expected, hint in (
         ("passes", ("one",), "'one'", "take that"),
-        ("vectors", (None,), "none", "leave them out"),
+        ("vectors", (None, "auto", "none"), "none", "leave them out"),
         ("clusters", (None, str, Path), "a file", "make one with spanloom train clusters, which reads a stream"),
         ("annotation", ("complete",), "'complete'", "learn from a part of the text in memory"),
         ("density", (None,), "none", "learn from a part of the text in memory"),

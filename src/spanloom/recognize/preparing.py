@@ -17,7 +17,8 @@ from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import Gold, TypeFilter, by_sentence, known_types, training_types
-from spanloom.model.resources import Sources
+from spanloom.model.fields import AUTO_VECTORS, given_vectors
+from spanloom.model.resources import Sources, tried_features
 from spanloom.model.splitting import SplittingReport, learn_splitter
 from spanloom.passes import PassData
 from spanloom.recognize.annotating import versioned
@@ -72,6 +73,7 @@ class Prepared(NamedTuple):
         splitter: of tokens.
         splitting: the report on it.
         fold: (N,) of each sentence, where the development data are the training data, cross-validated.
+        tried: features with word vectors, if development data are to choose.
     """
 
     train: Sequence[Document]
@@ -84,6 +86,7 @@ class Prepared(NamedTuple):
     splitter: Splitter
     splitting: SplittingReport | None
     fold: Ints | None = None
+    tried: FeatureSet | None = None
 
     @property
     def for_passes(self) -> PassData:
@@ -228,7 +231,10 @@ def finished(
     check_use(pos, features)
     known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, held))
     check_annotation(estimator, known, types)
-    return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting)
+    tried = None
+    if isinstance(estimator, RecognizerParameters) and estimator.vectors == AUTO_VECTORS and not raw:
+        tried = tried_features(features, estimator.features, train)
+    return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting, tried=tried)
 
 
 def check_annotation(estimator: Estimator, known: Batch, types: Types) -> None:
@@ -252,6 +258,6 @@ def sources_of(estimator: Estimator) -> Sources:
         return Sources((), None, None, None, None)
     return Sources(
         estimator.features, estimator.clusters, estimator.ignore, estimator.sections, estimator.vocabulary,
-        estimator.vectors, estimator.hash_bits if isinstance(estimator, RecognizerParameters) else None,
+        given_vectors(estimator.vectors), estimator.hash_bits if isinstance(estimator, RecognizerParameters) else None,
         estimator.vocabulary_columns,
     )  # fmt: skip

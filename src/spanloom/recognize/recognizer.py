@@ -114,8 +114,9 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
                 seed, when ``None``.
             progress: called at each step.
             work: a folder for text, features and gold structures that do not fit in memory; X is then read once, as
-                it comes. The model is the same. A killed training resumes from the folder. What it wrote is removed
-                at its end, or if this is a `spanloom.model.work.Work`, at the end of that.
+                it comes. The model is the same, but for ``vectors``, of which ``auto`` tries none then. A killed
+                training resumes from the folder. What it wrote is removed at its end, or if this is a
+                `spanloom.model.work.Work`, at the end of that.
             executor: what L-BFGS's objective is summed by: ``threads`` of this process, or with a folder that they
                 share ``processes``, ``ray`` or ``spark``, ``n_jobs`` of them, or an `spanloom.parallel.Executor`. The
                 model is the same, to the byte.
