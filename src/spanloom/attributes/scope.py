@@ -42,6 +42,7 @@ REACH: Final = 25
 NEAR: Final = 6
 _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE = range(5)  # of `KINDS`
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
+_MARK: Final = frozenset("?？")
 _CLOSE: Final = 3  # tokens from a preposition to its complement
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 
@@ -97,7 +98,9 @@ class Scopes(Found):
         answered = self._is("answers")[at + 1] & self._closed[at + 2]
         own = np.delete(parts.first, parts.ptr[:-1]) - 1
         own = own[own == np.delete(parts.end, parts.ptr[1:] - 1)]
-        at = at[~answered & ~np.isin(at, own)]
+        # "denies A-B", if B is a mention that ends the clause or has a hyphen behind it, too
+        items = parts.first[self._closed[parts.end] | self._is_word(HYPHEN)[parts.end]]
+        at = at[~answered & ~np.isin(at, own) & ~np.isin(at + 1, items)]
         return self._mask(at[(tokens[at + 1, 0] < tokens[at + 1, 1]) & ~self._is("similar")[at + 1]])
 
     @cached_property
@@ -167,6 +170,7 @@ class Scopes(Found):
         relation = _last(self._relations(pair), high)
         about = np.where(verb < high, verb, low)
         clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
+        modifier = self._compound[stop] | (self._is("heads")[stop] & ~self._begins[stop])
         if near:
             # "absence of tuberculosis (TB)"
             short = self._is_word(OPEN_BRACKET)[high - 1] & self._is_word(CLOSE_BRACKET)[high + 1]
@@ -182,12 +186,12 @@ class Scopes(Found):
                 others = np.setdiff1d(stops, coordinators)
                 opened = self._is_end(pair)[cue[listed] - 1] | self._is("near_ends", "actions")[low[listed] - 1]
                 inner[listed] = opened & ~_between(others, low[listed], high[listed])
-            clear &= inner & ~self._compound[stop] & (high - low <= np.where(prefix[row[some]], 0, NEAR))
+            clear &= inner & ~modifier & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
-            modifier = self._is("heads")[stop] & ~self._begins[stop]
-            # "no A or B mutations"
-            modifier |= self._compound[stop] | (self._is("coordinators")[stop] & self._is("variants")[stop + 2])
+            # "no A or B mutations", but not "no A or gene mutations"
+            next_to = self._is("coordinators")[stop] & ~np.isin(stop + 1, parts.first[parts.end > parts.first + 1])
+            modifier |= next_to & self._is("variants")[stop + 2]
             clear &= ~self._own_cues(first, end, row[some], high)
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
@@ -278,9 +282,12 @@ class Scopes(Found):
             clear &= (of <= clause) | (start - of > _CLOSE) | stated
             # so is "A, B: absent"
             listed |= apposed
-            answer = self._is_word(_ANSWERED)[high]
-            listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(COLONS), low, high)
+            colon = _between(self.where(COLONS), low, high)
+            listed |= self._is_word(_ANSWERED)[high] & ~_between(verbs, low, high) & ~colon
             clear &= ((comma < low) | listed) & ~_between(verbs, low, high - auxiliary) & (high - low <= REACH)
+            # "does A cause B?" is about B, "is A safe in B?" and "A: help or harm?" are about neither
+            about = ~self._is("questions")[opening] & ~colon | self._is("predicates")[start - 1]
+            clear &= about | ~self._is_word(_MARK)[high] | (end[row[some]] > high + 1)
             clear &= (joined < high - 1) & ~self._compound[low]
         there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
