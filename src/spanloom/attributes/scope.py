@@ -32,7 +32,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.attributes.found import CLOSE_BRACKET, COLONS, HYPHEN, OPEN_BRACKET, Flags, Found, capital
-from spanloom.attributes.lexicon import Cues
+from spanloom.attributes.lexicon import ATTRIBUTES, Cues
 from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts
 from spanloom.hashing import Int64
 from spanloom.text import SECTIONS
@@ -147,9 +147,8 @@ class Scopes(Found):
         if not len(own) or not len(at):
             return _nothing(parts)
         coordinators, stops = self._stops[0], self._any_of("near_ends", "actions")
-        prefixes = self._any_of("prefixes")
-        negations = self._any_of("negations")
-        prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & np.isin(end - 1, negations)))
+        prefixes = self._is("prefixes")
+        prefix = near & (prefixes[end - 1] | (prefixes[first] & self._is("negations")[end - 1]))
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
@@ -289,6 +288,12 @@ class Scopes(Found):
             about = ~self._is("questions")[opening] & ~colon | self._is("predicates")[start - 1]
             clear &= about | ~self._is_word(_MARK)[high] | (end[row[some]] > high + 1)
             clear &= (joined < high - 1) & ~self._compound[low]
+            if self.cues.table.pairs[pair].attribute == ATTRIBUTES[0]:
+                # "catheter exchange was not attempted" negates no catheter, if the exchange is a mention
+                order = np.argsort(parts.first, kind="stable")
+                reached = np.maximum.accumulate(parts.end[order])
+                outer = reached[np.searchsorted(parts.first[order], start, side="right") - 1]
+                clear &= (outer <= low) | _between(self._any_of("near_ends", "coordinators"), low, outer)
         there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, there, np.where(same, begin - at, -1), phrase)
