@@ -403,7 +403,8 @@ class Scopes(Found):
         ended |= np.isin(comma + 1, self._joining_words)
         # "the girl, who never had A, has B"
         item_end = np.minimum(np.append(joints, far)[np.searchsorted(joints, comma + 1)], end)
-        ended |= _between(verbs, comma, item_end)
+        stated = _between(verbs, comma, item_end)
+        ended |= stated
         opened = self._behind_commas("relatives")
         opening = self.batch.sentences[self.sentence[first]]
         begins = self._is("subordinators")[opening]
@@ -433,6 +434,8 @@ class Scopes(Found):
         found: Flags = complement | related & _between(self._any_of("targets"), begin, at)
         modifier |= self._is("negations")[first] & self._is("relatives")[first - 1]
         found |= modifier & (first != opening) & _between(self._any_of("verbs", "predicates", "actions"), begin, at)
+        # "to exclude A, B was measured"
+        found |= (first == opening) & ~self._is("conjunctions")[first] & stated & (comma < at)
         return found | negation & (_between(verbs, joint, at) | ended)
 
     def inside(self, pair: int) -> Flags:
