@@ -282,7 +282,7 @@ class Scopes(Found):
             # so is "A, B: absent"
             listed |= apposed
             colon = _between(self.where(COLONS), low, high)
-            listed |= self._is_word(_ANSWERED)[high] & ~_between(verbs, low, high) & ~colon
+            listed |= self._is_word(_ANSWERED)[high] & ~_between(self._any_of("verbs", "answers"), low, high) & ~colon
             clear &= ((comma < low) | listed) & ~_between(verbs, low, high - auxiliary) & (high - low <= REACH)
             # "does A cause B?" is about B, "is A safe in B?" and "A: help or harm?" are about neither
             about = ~self._is("questions")[opening] & ~colon | self._is("predicates")[start - 1]
