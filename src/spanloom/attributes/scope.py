@@ -169,6 +169,7 @@ class Scopes(Found):
         relation = _last(self._relations(pair), high)
         about = np.where(verb < high, verb, low)
         clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
+        away = high - np.maximum(low, _last(items, high) + 1)
         modifier = self._compound[stop] | (self._is("heads")[stop] & ~self._begins[stop])
         if near:
             # "absence of tuberculosis (TB)"
@@ -185,9 +186,9 @@ class Scopes(Found):
                 others = np.setdiff1d(stops, coordinators)
                 opened = self._is_end(pair)[cue[listed] - 1] | self._is("near_ends", "actions")[low[listed] - 1]
                 inner[listed] = opened & ~_between(others, low[listed], high[listed])
-            clear &= inner & ~modifier & (high - low <= np.where(prefix[row[some]], 0, NEAR))
+            clear &= inner & ~modifier & np.where(prefix[row[some]], high == low, away <= NEAR)
         else:
-            clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
+            clear &= away <= REACH
             # "no A or B mutations", but not "no A or gene mutations"
             next_to = self._is("coordinators")[stop] & ~np.isin(stop + 1, parts.first[parts.end > parts.first + 1])
             modifier |= next_to & self._is("variants")[stop + 2]
