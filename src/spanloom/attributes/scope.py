@@ -369,7 +369,9 @@ class Scopes(Found):
         # "whether A binds B", but not "whether A is present", "whether it causes A"
         clause = self._is("conjunctions")[begin - 1]
         limit = np.minimum(end + _CLOSE, self.batch.sentences[self.sentence[first] + 1])
-        stated = self._closed[end] | _between(self._any_of("occurrences"), end, limit)
+        occurs = self._any_of("occurrences")
+        occurs = occurs[~self._is("purposes")[occurs + 1]]  # but not "whether A is required for B"
+        stated = self._closed[end] | _between(occurs, end, limit)
         return found | clause & ~(stated | _between(self._any_of("verbs", "predicates"), begin, at))
 
     def _own_cues(self, first: Int64, end: Int64, row: Int64, at: Int64) -> Flags:
