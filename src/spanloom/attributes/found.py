@@ -123,8 +123,8 @@ class Found:
     def _minus(self) -> Int64:
         """Hyphens that are signs of items, as in *- fever, - cough* or *-fever +cough*.
 
-        A sign begins the sentence, follows a comma or colon, or has a space before but none after it, or is before a
-        comma; no number follows. A sentence with signs has one behind a comma, or a plus.
+        A sign begins the sentence, or is of one that a plus begins, follows a comma or colon, or has a space before but
+        none after it, or is before a comma; no number follows. A sentence with signs has one behind a comma, or a plus.
         """
         at, tokens, sentence = self.where(HYPHEN), self.batch.tokens, self.sentence
         at = at[at + 1 < len(tokens)]
@@ -133,6 +133,7 @@ class Found:
         alone = apart & ~begins & (np.isin(at + 1, self.where(CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
         comma = np.isin(at - 1, self.where(_OPENING - COLONS))
         several = np.append(at[comma], self.where(_PLUS))
+        begins |= np.isin(self.batch.sentences[sentence[at]], self.where(_PLUS))  # "+ fever - cough"
         signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
         genotype = np.isin(at - 1, self.where(_SLASH)) | np.isin(at + 1, self.where(_SLASH))
         at = at[signs & ~genotype & (tokens[at + 1, 0] < tokens[at + 1, 1])]
