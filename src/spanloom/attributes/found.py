@@ -288,9 +288,7 @@ class Found:
             hidden = self.of(pair, _PSEUDO)
             if kind in (_ENDS, _RELATIONS):
                 cues = [self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR]
-                hides = np.zeros(len(self.hits.end), np.bool_)
-                hides[np.concatenate([self.of(-1, _PSEUDO), *cues])] = True
-                hidden = np.flatnonzero(hides)
+                hidden = np.unique(np.concatenate([self.of(-1, _PSEUDO), *cues]))
             reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
             overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
             return found[overlapping <= self.hits.first[found]]
@@ -303,9 +301,8 @@ class Found:
 
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
-        return self._once(
-            ("ends", pair), lambda: np.sort(np.append(self.hits.first[self.of(pair, _ENDS)], self._present))
-        )
+        own = self.of(pair, _ENDS)
+        return self._once(("ends", pair), lambda: np.sort(np.append(self.hits.first[own], self._present)))
 
     @cached_property
     def _present(self) -> Int64:

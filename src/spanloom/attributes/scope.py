@@ -157,8 +157,9 @@ class Scopes(Found):
         cue, low, high, stop = first[row[some]], begin[some], at[some], parts.end[some]
         ends, items = self.ends(pair), self.separators
         verb = self._predicate(pair, cue, low, high)
-        subject = _between(self._any_of("subjects"), cue, low) & (verb < high)
-        subject &= ~_between(self.where(CLOSING), low, verb)
+        subject = (
+            _between(self._any_of("subjects"), cue, low) & (verb < high) & ~_between(self.where(CLOSING), low, verb)
+        )
         clear = ~self._subject(pair, cue, low, high, stop)
         # "A (without B) and C"
         opening = self.batch.sentences[self.sentence[cue]]
@@ -195,8 +196,7 @@ class Scopes(Found):
             clear &= ~self._own_cues(first, end, row[some], high)
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
-            some_of = (low == cue + 2) & (verb >= high) & self._is("subjects")[cue]
-            some_of &= low < high
+            some_of = (low == cue + 2) & (low < high) & (verb >= high) & self._is("subjects")[cue]
             if some_of.any():
                 # but not those in "none of A, B or C grew"
                 some_of &= ~_between(self._stops[1], low, high) & ~_between(self._any_of("verbs"), low, high)
@@ -260,9 +260,8 @@ class Scopes(Found):
             # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
             relation = _last(self._relations(-1), start)
             clause = self._any_of("verbs", "predicates", "actions", "relatives")
-            clear &= (
-                (relation < opening) | _between(clause, relation, start) | _between(self.ends(-1), relation + 2, start)
-            )
+            apart = _between(clause, relation, start) | _between(self.ends(-1), relation + 2, start)
+            clear &= (relation < opening) | apart
             comma, joined = _last(commas, high), _last(coordinators, high)
             # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is not
             listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
@@ -298,8 +297,8 @@ class Scopes(Found):
         there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, there, np.where(same, begin - at, -1), phrase)
-        last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
-        return found._replace(there=there[last] if len(last) else found.there)
+        # what is behind a gap's first part is about the whole only at its end
+        return found._replace(there=there[parts.ptr[1:] - 1])
 
     def _with_object(self, words: frozenset[str]) -> Int64:
         """Return verbs of main clauses with an object: neither the clause nor its noun phrase ends behind the verb."""
@@ -320,8 +319,7 @@ class Scopes(Found):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
         verb += self._is_end(pair)[verb + 1]  # "had developed"
-        subject = self._begins[first] | self._is_word(CLOSING)[first - 1]
-        subject |= self._is("subjects")[first]
+        subject = self._begins[first] | self._is_word(CLOSING)[first - 1] | self._is("subjects")[first]
         # "eleven patients and none of the controls had", "none of the rats that received A, B or C developed"
         joining = self._joining_words
         opening = self.batch.sentences[self.sentence[first]]
@@ -352,20 +350,16 @@ class Scopes(Found):
             copulas = self._any_of("verbs")
             copula = np.append(copulas, len(self.sentence))[np.searchsorted(copulas, end)]
             is_so = (copula < self.batch.sentences[self.sentence[first] + 1] - 1) & ~_between(copulas, begin, at)
-            is_so &= (
-                ~self._is("near_ends")[begin - 1]
-                & ~_between(joining, end, copula)
-                & ~_between(self.ends(pair), end, copula)
-            )
-            is_so &= ~self._closed[np.minimum(copula + 1, len(self.sentence))]
+            is_so &= ~self._is("near_ends")[begin - 1] & ~self._closed[np.minimum(copula + 1, len(self.sentence))]
+            is_so &= ~_between(joining, end, copula) & ~_between(self.ends(pair), end, copula)
             is_so &= ~_between(self._any_of("occurrences"), copula, copula + 4)
             does |= is_so
-            negation = _between(self._any_of("negations"), first, begin)
             # "neither reduced A nor B"
             places = self._any_of("subjects")
             acted = _last(places[self._is("actions")[places + 1]], first)
             does |= acted >= self.batch.sentences[self.sentence[first]]
-            found &= does | (negation & _between(self._any_of("actions"), begin, at))
+            does |= _between(self._any_of("negations"), first, begin) & _between(self._any_of("actions"), begin, at)
+            found &= does
         # "whether A binds B", but not "whether A is present", "whether it causes A"
         clause = self._is("conjunctions")[begin - 1]
         limit = np.minimum(end + _CLOSE, self.batch.sentences[self.sentence[first] + 1])
@@ -406,12 +400,10 @@ class Scopes(Found):
         ended |= np.isin(comma + 1, self._joining_words)
         # "the girl, who never had A, has B"
         item_end = np.minimum(np.append(joints, far)[np.searchsorted(joints, comma + 1)], end)
-        stated = _between(verbs, comma, item_end)
-        ended |= stated
-        opened = self._behind_commas("relatives")
+        ended |= (stated := _between(verbs, comma, item_end))
         opening = self.batch.sentences[self.sentence[first]]
         begins = self._is("subordinators")[opening]
-        ended |= last & (begins | _between(opened, opening, first))
+        ended |= last & (begins | _between(self._behind_commas("relatives"), opening, first))
         negation = _between(self._any_of("negations"), first, begin)
         # "although free of A, B was found"
         main = self._any_of("verbs", "predicates", "actions")
