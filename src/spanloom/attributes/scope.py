@@ -157,9 +157,8 @@ class Scopes(Found):
         cue, low, high, stop = first[row[some]], begin[some], at[some], parts.end[some]
         ends, items = self.ends(pair), self.separators
         verb = self._predicate(pair, cue, low, high)
-        subject = (
-            _between(self._any_of("subjects"), cue, low) & (verb < high) & ~_between(self.where(CLOSING), low, verb)
-        )
+        subject = _between(self._any_of("subjects"), cue, low) & (verb < high)
+        subject &= ~_between(self.where(CLOSING), low, verb)
         clear = ~self._subject(pair, cue, low, high, stop)
         # "A (without B) and C"
         opening = self.batch.sentences[self.sentence[cue]]
