@@ -17,7 +17,8 @@
    and not across a verb or into a relative clause. An apposition or *such as* may come between. A list is also what a
    colon, dash or question mark answers: *fever, rash: absent*. A sentence that is an answer, as in *Fever? No.*,
    belongs to its question. A question mark with a space before it is a cue of what follows it in the line: *cough ?
-   Bronchitis*.
+   Bronchitis*. The mark of a question with a verb is one only of what would be brought about: *does A cause B?* A
+   negation behind a longer mention is not about its modifiers: *catheter exchange was not attempted*.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
