@@ -171,7 +171,7 @@ class Scopes(Found):
         about = np.where(verb < high, verb, low)
         clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
         away = high - np.maximum(low, _last(items, high) + 1)
-        modifier = self._compound[stop] | (self._is("heads")[stop] & ~self._begins[stop])
+        modifier = self._compound[stop] | (self._is("heads")[stop] & ~self._begins[stop] & ~prefix[row[some]])
         if near:
             # "absence of tuberculosis (TB)"
             short = self._is_word(OPEN_BRACKET)[high - 1] & self._is_word(CLOSE_BRACKET)[high + 1]
