@@ -121,6 +121,12 @@ def test_subjects_and_contrasts(text: str, surfaces: tuple[str, ...], expected: 
         ("There is no evidence for pain.", ("pain",), [True]),
         ("No aspirin-induced rash.", ("aspirin", "rash"), [False, True]),
         ("No seizure-like spells.", ("seizure",), [True]),
+        ("Denies nausea-vomiting-chills.", ("nausea", "vomiting", "chills"), [True] * 3),
+        ("No nausea or gene mutations were found.", ("nausea", "gene mutations"), [True, True]),
+        ("Line exchange was not needed.", ("Line", "Line exchange"), [False, True]),
+        ("Line or pump failure was excluded.", ("Line", "Line or pump failure", "pump failure"), [True, True, True]),
+        ("+ fever - cough - rash", ("fever", "cough", "rash"), [False, True, True]),
+        ("HIV-positive, HCV-negative.", ("HIV", "HCV"), [False, True]),
     ],
 )
 def test_complements_and_modifiers_of_what_is_absent(
@@ -379,6 +385,12 @@ def test_cues_of_single_mentions(text: str, surface: str, expected: str) -> None
     assert dict(marked.mentions[0].attributes) == dict.fromkeys(expected.split(), True)
 
 
+def test_a_near_cue_reaches_all_items_of_a_long_list() -> None:
+    text = "无恶心、呕吐、腹胀、腹泻、头痛。"
+    [marked] = mark([document(text, "恶心", "腹泻", "头痛")], language="zh")
+    assert [dict(mention.attributes) for mention in marked.mentions] == [{"negated": True}] * 3
+
+
 def test_other_cues_go_on_at_a_comma() -> None:
     text = "History of gout, and stones. Rule out torsion, rupture of a cyst."
     [marked] = mark([document(text, "stones", "rupture")], language="en")
@@ -442,6 +454,14 @@ def test_other_cues_go_on_at_a_comma() -> None:
         ("Mutants that lacked actin showed edema.", "edema", {}),
         ("Morphine did not lead to more nausea than placebo.", "nausea", {}),
         ("Oxycodone p.r.n. pain.", "pain", {"uncertain": True}),
+        ("Does codeine cause edema?", "edema", {"uncertain": True}),
+        ("Does codeine cause edema?", "codeine", {}),
+        ("Is codeine safe in gout?", "codeine", {}),
+        ("Codeine in gout: help or harm?", "gout", {}),
+        ("Absence of actin mutations.", "actin", {}),
+        ("It was tested whether actin is required for growth.", "actin", {}),
+        ("To exclude gout, urate was measured.", "gout", {"uncertain": True}),
+        ("To exclude gout, urate was measured.", "urate", {}),
     ],
 )
 def test_clauses_relations_and_question_marks(text: str, mention: str, expected: dict[str, object]) -> None:

@@ -123,8 +123,8 @@ class Found:
     def _minus(self) -> Int64:
         """Hyphens that are signs of items, as in *- fever, - cough* or *-fever +cough*.
 
-        A sign begins the sentence, follows a comma or colon, or has a space before but none after it, or is before a
-        comma; no number follows. A sentence with signs has one behind a comma, or a plus.
+        A sign begins the sentence, or is of one that a plus begins, follows a comma or colon, or has a space before but
+        none after it, or is before a comma; no number follows. A sentence with signs has one behind a comma, or a plus.
         """
         at, tokens, sentence = self.where(HYPHEN), self.batch.tokens, self.sentence
         at = at[at + 1 < len(tokens)]
@@ -133,6 +133,7 @@ class Found:
         alone = apart & ~begins & (np.isin(at + 1, self.where(CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
         comma = np.isin(at - 1, self.where(_OPENING - COLONS))
         several = np.append(at[comma], self.where(_PLUS))
+        begins |= np.isin(self.batch.sentences[sentence[at]], self.where(_PLUS))  # "+ fever - cough"
         signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
         genotype = np.isin(at - 1, self.where(_SLASH)) | np.isin(at + 1, self.where(_SLASH))
         at = at[signs & ~genotype & (tokens[at + 1, 0] < tokens[at + 1, 1])]
@@ -287,9 +288,7 @@ class Found:
             hidden = self.of(pair, _PSEUDO)
             if kind in (_ENDS, _RELATIONS):
                 cues = [self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR]
-                hides = np.zeros(len(self.hits.end), np.bool_)
-                hides[np.concatenate([self.of(-1, _PSEUDO), *cues])] = True
-                hidden = np.flatnonzero(hides)
+                hidden = np.unique(np.concatenate([self.of(-1, _PSEUDO), *cues]))
             reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
             overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
             return found[overlapping <= self.hits.first[found]]
@@ -302,9 +301,8 @@ class Found:
 
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
-        return self._once(
-            ("ends", pair), lambda: np.sort(np.append(self.hits.first[self.of(pair, _ENDS)], self._present))
-        )
+        own = self.of(pair, _ENDS)
+        return self._once(("ends", pair), lambda: np.sort(np.append(self.hits.first[own], self._present)))
 
     @cached_property
     def _present(self) -> Int64:

@@ -17,7 +17,8 @@
    and not across a verb or into a relative clause. An apposition or *such as* may come between. A list is also what a
    colon, dash or question mark answers: *fever, rash: absent*. A sentence that is an answer, as in *Fever? No.*,
    belongs to its question. A question mark with a space before it is a cue of what follows it in the line: *cough ?
-   Bronchitis*.
+   Bronchitis*. The mark of a question with a verb is one only of what would be brought about: *does A cause B?* A
+   negation behind a longer mention is not about its modifiers: *catheter exchange was not attempted*.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -32,7 +33,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.attributes.found import CLOSE_BRACKET, COLONS, HYPHEN, OPEN_BRACKET, Flags, Found, capital
-from spanloom.attributes.lexicon import Cues
+from spanloom.attributes.lexicon import ATTRIBUTES, Cues
 from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts
 from spanloom.hashing import Int64
 from spanloom.text import SECTIONS
@@ -42,6 +43,7 @@ REACH: Final = 25
 NEAR: Final = 6
 _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE = range(5)  # of `KINDS`
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
+_MARK: Final = frozenset("?？")
 _CLOSE: Final = 3  # tokens from a preposition to its complement
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 
@@ -97,7 +99,9 @@ class Scopes(Found):
         answered = self._is("answers")[at + 1] & self._closed[at + 2]
         own = np.delete(parts.first, parts.ptr[:-1]) - 1
         own = own[own == np.delete(parts.end, parts.ptr[1:] - 1)]
-        at = at[~answered & ~np.isin(at, own)]
+        # "denies A-B", if B is a mention that ends the clause or has a hyphen behind it, too
+        items = parts.first[self._closed[parts.end] | self._is_word(HYPHEN)[parts.end]]
+        at = at[~answered & ~np.isin(at, own) & ~np.isin(at + 1, items)]
         return self._mask(at[(tokens[at + 1, 0] < tokens[at + 1, 1]) & ~self._is("similar")[at + 1]])
 
     @cached_property
@@ -144,9 +148,8 @@ class Scopes(Found):
         if not len(own) or not len(at):
             return _nothing(parts)
         coordinators, stops = self._stops[0], self._any_of("near_ends", "actions")
-        prefixes = self._any_of("prefixes")
-        negations = self._any_of("negations")
-        prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & np.isin(end - 1, negations)))
+        prefixes = self._is("prefixes")
+        prefix = near & (prefixes[end - 1] | (prefixes[first] & self._is("negations")[end - 1]))
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
@@ -167,6 +170,8 @@ class Scopes(Found):
         relation = _last(self._relations(pair), high)
         about = np.where(verb < high, verb, low)
         clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
+        away = high - np.maximum(low, _last(items, high) + 1)
+        modifier = self._compound[stop] | (self._is("heads")[stop] & ~self._begins[stop] & ~prefix[row[some]])
         if near:
             # "absence of tuberculosis (TB)"
             short = self._is_word(OPEN_BRACKET)[high - 1] & self._is_word(CLOSE_BRACKET)[high + 1]
@@ -182,17 +187,16 @@ class Scopes(Found):
                 others = np.setdiff1d(stops, coordinators)
                 opened = self._is_end(pair)[cue[listed] - 1] | self._is("near_ends", "actions")[low[listed] - 1]
                 inner[listed] = opened & ~_between(others, low[listed], high[listed])
-            clear &= inner & ~self._compound[stop] & (high - low <= np.where(prefix[row[some]], 0, NEAR))
+            clear &= inner & ~modifier & np.where(prefix[row[some]], high == low, away <= NEAR)
         else:
-            clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
-            modifier = self._is("heads")[stop] & ~self._begins[stop]
-            # "no A or B mutations"
-            modifier |= self._compound[stop] | (self._is("coordinators")[stop] & self._is("variants")[stop + 2])
+            clear &= away <= REACH
+            # "no A or B mutations", but not "no A or gene mutations"
+            next_to = self._is("coordinators")[stop] & ~np.isin(stop + 1, parts.first[parts.end > parts.first + 1])
+            modifier |= next_to & self._is("variants")[stop + 2]
             clear &= ~self._own_cues(first, end, row[some], high)
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
-            some_of = (low == cue + 2) & (verb >= high) & self._is("subjects")[cue]
-            some_of &= low < high
+            some_of = (low == cue + 2) & (low < high) & (verb >= high) & self._is("subjects")[cue]
             if some_of.any():
                 # but not those in "none of A, B or C grew"
                 some_of &= ~_between(self._stops[1], low, high) & ~_between(self._any_of("verbs"), low, high)
@@ -256,9 +260,8 @@ class Scopes(Found):
             # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
             relation = _last(self._relations(-1), start)
             clause = self._any_of("verbs", "predicates", "actions", "relatives")
-            clear &= (
-                (relation < opening) | _between(clause, relation, start) | _between(self.ends(-1), relation + 2, start)
-            )
+            apart = _between(clause, relation, start) | _between(self.ends(-1), relation + 2, start)
+            clear &= (relation < opening) | apart
             comma, joined = _last(commas, high), _last(coordinators, high)
             # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is not
             listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
@@ -278,15 +281,24 @@ class Scopes(Found):
             clear &= (of <= clause) | (start - of > _CLOSE) | stated
             # so is "A, B: absent"
             listed |= apposed
-            answer = self._is_word(_ANSWERED)[high]
-            listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(COLONS), low, high)
+            colon = _between(self.where(COLONS), low, high)
+            listed |= self._is_word(_ANSWERED)[high] & ~_between(self._any_of("verbs", "answers"), low, high) & ~colon
             clear &= ((comma < low) | listed) & ~_between(verbs, low, high - auxiliary) & (high - low <= REACH)
+            # "does A cause B?" is about B, "is A safe in B?" and "A: help or harm?" are about neither
+            about = ~self._is("questions")[opening] & ~colon | self._is("predicates")[start - 1]
+            clear &= about | ~self._is_word(_MARK)[high] | (end[row[some]] > high + 1)
             clear &= (joined < high - 1) & ~self._compound[low]
+            if self.cues.table.pairs[pair].attribute == ATTRIBUTES[0]:
+                # "catheter exchange was not attempted" negates no catheter, if the exchange is a mention
+                order = np.argsort(parts.first, kind="stable")
+                reached = np.maximum.accumulate(parts.end[order])
+                outer = reached[np.searchsorted(parts.first[order], start, side="right") - 1]
+                clear &= (outer <= low) | _between(self._any_of("near_ends", "coordinators"), low, outer)
         there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, there, np.where(same, begin - at, -1), phrase)
-        last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
-        return found._replace(there=there[last] if len(last) else found.there)
+        # what is behind a gap's first part is about the whole only at its end
+        return found._replace(there=there[parts.ptr[1:] - 1])
 
     def _with_object(self, words: frozenset[str]) -> Int64:
         """Return verbs of main clauses with an object: neither the clause nor its noun phrase ends behind the verb."""
@@ -307,8 +319,7 @@ class Scopes(Found):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
         verb += self._is_end(pair)[verb + 1]  # "had developed"
-        subject = self._begins[first] | self._is_word(CLOSING)[first - 1]
-        subject |= self._is("subjects")[first]
+        subject = self._begins[first] | self._is_word(CLOSING)[first - 1] | self._is("subjects")[first]
         # "eleven patients and none of the controls had", "none of the rats that received A, B or C developed"
         joining = self._joining_words
         opening = self.batch.sentences[self.sentence[first]]
@@ -339,24 +350,22 @@ class Scopes(Found):
             copulas = self._any_of("verbs")
             copula = np.append(copulas, len(self.sentence))[np.searchsorted(copulas, end)]
             is_so = (copula < self.batch.sentences[self.sentence[first] + 1] - 1) & ~_between(copulas, begin, at)
-            is_so &= (
-                ~self._is("near_ends")[begin - 1]
-                & ~_between(joining, end, copula)
-                & ~_between(self.ends(pair), end, copula)
-            )
-            is_so &= ~self._closed[np.minimum(copula + 1, len(self.sentence))]
+            is_so &= ~self._is("near_ends")[begin - 1] & ~self._closed[np.minimum(copula + 1, len(self.sentence))]
+            is_so &= ~_between(joining, end, copula) & ~_between(self.ends(pair), end, copula)
             is_so &= ~_between(self._any_of("occurrences"), copula, copula + 4)
             does |= is_so
-            negation = _between(self._any_of("negations"), first, begin)
             # "neither reduced A nor B"
             places = self._any_of("subjects")
             acted = _last(places[self._is("actions")[places + 1]], first)
             does |= acted >= self.batch.sentences[self.sentence[first]]
-            found &= does | (negation & _between(self._any_of("actions"), begin, at))
+            does |= _between(self._any_of("negations"), first, begin) & _between(self._any_of("actions"), begin, at)
+            found &= does
         # "whether A binds B", but not "whether A is present", "whether it causes A"
         clause = self._is("conjunctions")[begin - 1]
         limit = np.minimum(end + _CLOSE, self.batch.sentences[self.sentence[first] + 1])
-        stated = self._closed[end] | _between(self._any_of("occurrences"), end, limit)
+        occurs = self._any_of("occurrences")
+        occurs = occurs[~self._is("purposes")[occurs + 1]]  # but not "whether A is required for B"
+        stated = self._closed[end] | _between(occurs, end, limit)
         return found | clause & ~(stated | _between(self._any_of("verbs", "predicates"), begin, at))
 
     def _own_cues(self, first: Int64, end: Int64, row: Int64, at: Int64) -> Flags:
@@ -391,11 +400,10 @@ class Scopes(Found):
         ended |= np.isin(comma + 1, self._joining_words)
         # "the girl, who never had A, has B"
         item_end = np.minimum(np.append(joints, far)[np.searchsorted(joints, comma + 1)], end)
-        ended |= _between(verbs, comma, item_end)
-        opened = self._behind_commas("relatives")
+        ended |= (stated := _between(verbs, comma, item_end))
         opening = self.batch.sentences[self.sentence[first]]
         begins = self._is("subordinators")[opening]
-        ended |= last & (begins | _between(opened, opening, first))
+        ended |= last & (begins | _between(self._behind_commas("relatives"), opening, first))
         negation = _between(self._any_of("negations"), first, begin)
         # "although free of A, B was found"
         main = self._any_of("verbs", "predicates", "actions")
@@ -421,6 +429,8 @@ class Scopes(Found):
         found: Flags = complement | related & _between(self._any_of("targets"), begin, at)
         modifier |= self._is("negations")[first] & self._is("relatives")[first - 1]
         found |= modifier & (first != opening) & _between(self._any_of("verbs", "predicates", "actions"), begin, at)
+        # "to exclude A, B was measured"
+        found |= (first == opening) & ~self._is("conjunctions")[first] & stated & (comma < at)
         return found | negation & (_between(verbs, joint, at) | ended)
 
     def inside(self, pair: int) -> Flags:
