@@ -363,15 +363,11 @@ def _best_of_lanes(
     added = np.zeros(scores.roles.shape[1], np.float32) if added is None else added
     for automaton in automata:
         bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, _LANES)
-
-        def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
-            some = bounds[piece[0] : piece[-1] + 2]
-            _best(
-                scores, added, some, own.sentence, own.kind, offsets, own.row, own.column, mark, automaton, totals,
-                found, edges,
-            )  # fmt: skip
-
-        run.map(one, pieces(len(bounds) - 1, run.workers))
+        given = own.sentence, own.kind, offsets, own.row, own.column, mark, automaton, totals, found, edges
+        run.map(
+            lambda some, given=given: _best(scores, added, some, *given),  # type: ignore[misc]
+            [bounds[piece[0] : piece[-1] + 2] for piece in pieces(len(bounds) - 1, run.workers)],
+        )
     score = np.zeros(len(lengths))
     score[order] = totals
     if marked is not None:

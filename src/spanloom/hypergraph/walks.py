@@ -42,9 +42,8 @@ def path_probabilities(
     queries, sentence = queries[order], sentence[order]
     cuts = np.flatnonzero(np.diff(sentence, prepend=-1))
     bounds = [*(int(cuts[piece[0]]) for piece in pieces(len(cuts), run.workers)), len(queries)]
-
-    def one(piece: Ints) -> None:
-        _path_probability(scores, offsets, questions, begins, piece, late, automaton, chances)
-
-    run.map(one, [queries[a:b] for a, b in pairwise(bounds)])
+    run.map(
+        lambda piece: _path_probability(scores, offsets, questions, begins, piece, late, automaton, chances),
+        [queries[a:b] for a, b in pairwise(bounds)],
+    )
     return chances

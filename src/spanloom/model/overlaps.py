@@ -86,14 +86,6 @@ class OverlapRules:
         mask: Mask = table.contiguous | self.gaps[table.kind]
         return mask
 
-    def conflicts(self, table: MentionTable) -> Pairs:
-        """Return the pairs of mentions that the rules forbid.
-
-        Args:
-            table: by sentence and first token.
-        """
-        return overlapping(table, self.allowed)[0]
-
     def consistent(self, table: MentionTable, weights: Floats) -> Mask:
         """Return which of M mentions are in the set of the largest total weight that the rules allow, (M,).
 
@@ -103,11 +95,11 @@ class OverlapRules:
         """
         if not self.forbid:
             return np.ones(len(table), np.bool_)
-        return best_set(np.where(self.possible(table), weights, -1.0), self.conflicts(table))
+        return best_set(np.where(self.possible(table), weights, -1.0), overlapping(table, self.allowed)[0])
 
     def report(self, name: str, gold: MentionTable) -> OverlapReport:
         """Report which pairs are forbidden, and how many pairs of training mentions are."""
-        broken = np.bincount(self.conflicts(_sorted(gold)).way, minlength=len(_WAYS))
+        broken = np.bincount(overlapping(_sorted(gold), self.allowed)[0].way, minlength=len(_WAYS))
         against = {phrase: int(broken[way]) for way, phrase in _WAYS.items() if broken[way]}
         never = [int((~allowed).sum()) for allowed in self.allowed]
         shown = _WAYS if self.gaps.any() else {way: phrase for way, phrase in _WAYS.items() if way != SHARING}
@@ -278,14 +270,6 @@ def best_set(weights: Floats, conflicts: Pairs) -> Mask:
     for one, other in zip(conflicts.one[held].tolist(), conflicts.other[held].tolist(), strict=True):
         rivals.setdefault(one, set()).add(other)
         rivals.setdefault(other, set()).add(one)
-    for group in _connected(rivals):
-        chosen[group] = False
-        chosen[_heaviest({i: float(weights[i]) for i in group}, rivals)] = True
-    return chosen
-
-
-def _connected(rivals: dict[int, set[int]]) -> Iterator[list[int]]:
-    """Yield the components of a graph."""
     seen = set[int]()
     for start in rivals:
         if start in seen:
@@ -296,7 +280,9 @@ def _connected(rivals: dict[int, set[int]]) -> Iterator[list[int]]:
             group |= new
             todo += new
         seen |= group
-        yield sorted(group)
+        chosen[[*group]] = False
+        chosen[_heaviest({i: float(weights[i]) for i in group}, rivals)] = True
+    return chosen
 
 
 def _heaviest(weights: dict[int, float], rivals: dict[int, set[int]]) -> list[int]:

@@ -24,6 +24,7 @@ from spanloom.learn.tuning import nearest_best
 from spanloom.model.calibration import CalibrationReport, fit_scalings, key_of
 from spanloom.model.corpus import Gold, place
 from spanloom.model.overlaps import OverlapRules, best_set
+from spanloom.model.pairs import overlapping
 from spanloom.model.report import RescoringReport
 from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
@@ -314,7 +315,7 @@ def _fit_gaps(
     if own.right.sum() < _FEWEST_GAPS:
         return None
     odds, total = own.odds_by_others(fold[gapped], _GAPS_LAMBDA, run), int((~gold.contiguous).sum())
-    possible, conflicts = rules.possible(table), rules.conflicts(table)
+    possible, (conflicts, _) = rules.possible(table), overlapping(table, rules.allowed)
 
     def f1(threshold: float) -> float:
         chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
@@ -418,7 +419,7 @@ class _Judge:
         self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._annotated = _annotated(self.candidates, silent)
-        self._conflicts = made.rules.conflicts(self.candidates.table)
+        self._conflicts, _ = overlapping(self.candidates.table, made.rules.allowed)
         self._possible = made.rules.possible(self.candidates.table)
         self.reached = float(self._right.sum()) / max(1, gold.total)
 

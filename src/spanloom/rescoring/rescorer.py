@@ -17,6 +17,7 @@ from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
 from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, Platt, Scalings, fit_platt
 from spanloom.model.overlaps import OverlapRules, best_set
+from spanloom.model.pairs import overlapping
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Proposing, propose
@@ -198,7 +199,7 @@ class Rescorer:
         weights = np.where((scored.candidates.level < GIVEN) & self.rules.possible(table), margins, -1.0)
         likely = np.flatnonzero(weights > 0)
         chosen = np.zeros(len(weights), np.bool_)
-        conflicts = self.rules.conflicts(table.take(likely))
+        conflicts, _ = overlapping(table.take(likely), self.rules.allowed)
         chosen[likely[best_set(weights[likely], conflicts)]] = True
         return chosen
 

@@ -86,12 +86,9 @@ def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run:
 def _summed(terms: Sequence[_Term], run: Executor) -> Singles:
     """Return the sum of sparse products, each of so many rows: indices, their offsets, wanted rows, and what to add."""
     scores = np.zeros((len(terms[0][2]), terms[0][3].shape[1]), np.float32)
-
-    def part(piece: tuple[int, int]) -> None:
-        for term in terms:
-            _multiply(*term, *piece, scores)
-
-    run.map(part, even_ranges(len(scores), min(_PIECES, 1 + len(scores) // _SMALLEST) if run.workers > 1 else 1))
+    ranges = even_ranges(len(scores), min(_PIECES, 1 + len(scores) // _SMALLEST) if run.workers > 1 else 1)
+    for term in terms:
+        run.map(lambda piece, term=term: _multiply(*term, *piece, scores), ranges)  # type: ignore[misc]
     return scores
 
 
