@@ -76,7 +76,7 @@ class _Scored:
 
     @classmethod
     def build(cls, tagger: StructuredModel[Scorer], batch: Batch, reading: str) -> _Scored:
-        scored = tagger.score(batch)
+        scored = tagger.scorer.score(batch)
         found = tagger.decode(scored, batch.sentences, reading)
         return cls(tagger, batch, scored, tagger.penalized(scored), found, reading)
 

@@ -202,7 +202,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         splitting, way = SplittingStream(self.splitter_, notice), self._finder()
 
         def placed(batch: Batch) -> MentionArrays:
-            own = way.find(batch, way.model.score(batch, way.run), notice)
+            own = way.find(batch, way.model.scorer.score(batch, way.run), notice)
             given = (batch, own.table, way.model.types, own.scores, threshold)
             return place_arrays(*given, partial(splitting.predicted, partial(place, *given)))
 
@@ -227,7 +227,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         """As of all estimators of mentions; features are scored once."""
         splitting, way, types = SplittingStream(self.splitter_, notice), self._finder(), self.fitted.types
         for batch in self._batches(self._watched(documents_of(X), notice), splitting):
-            potentials = way.model.score(batch, way.run)
+            potentials = way.model.scorer.score(batch, way.run)
             laid = None if constraints is None else constraints.lay(batch, way)
             if laid is None:
                 found, (table, scores) = way.find(batch, potentials, notice), way.plausible(batch, potentials)
@@ -247,7 +247,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
     ) -> Iterator[Document]:  # fmt: skip
         splitting, way = SplittingStream(self.splitter_, notice), self._finder()
         for batch in self._batches(documents, splitting):
-            potentials = way.model.score(batch, way.run)
+            potentials = way.model.scorer.score(batch, way.run)
             laid = None if constraints is None else constraints.lay(batch, way)
             found = laid.find(way, potentials, notice) if laid else way.find(batch, potentials, notice)
             placed = splitting.join(place(batch, found.table, way.model.types, found.scores, threshold))

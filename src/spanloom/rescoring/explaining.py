@@ -40,7 +40,7 @@ def explain_wholes(
         mention = own.mention.replace(score=None)
         batch = model.scorer.prepare(Batch.of([document.copy(mentions=[mention])]))
         gold = Gold(batch, model.types, "whole" if model.structure.heads else None)
-        score, parts = whole_parts(model, second, batch, model.score(batch), gold.table, reading)
+        score, parts = whole_parts(model, second, batch, model.scorer.score(batch), gold.table, reading)
         decided = mention in predicted
         words = in_words(document, mention, own.contributions, decided)
         yield replace(own, mention=mention.replace(score=score), predicted=decided, whole=parts, words=words)
