@@ -25,7 +25,7 @@ from spanloom.native import Kernel
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Words
 from spanloom.sparse import found_in
 from spanloom.structures import MentionTable
-from spanloom.structures.base import concatenate, no_heads
+from spanloom.structures.base import concatenate
 
 _propose_pairs, _score_pairs = Kernel("propose_pairs"), Kernel("score_pairs")
 FEWEST_GAPS: Final = 20
@@ -122,7 +122,9 @@ class PairedParts:
         while len(rows) != (count := _propose_pairs(*own, rows)):  # first to count them
             rows = np.empty((count, 6), np.int64)
         first, end = rows[:, 2::2].reshape(-1), rows[:, 3::2].reshape(-1)
-        return MentionTable(rows[:, 0].copy(), rows[:, 1].copy(), 2 * np.arange(count + 1), first, end, no_heads(count))
+        return MentionTable(
+            rows[:, 0].copy(), rows[:, 1].copy(), 2 * np.arange(count + 1), first, end, np.full((count, 2), -1)
+        )
 
     def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
         """Return the log-odds of each candidate, (C,); -inf for one that has not two parts, or a longer one."""

@@ -51,7 +51,7 @@ import numpy as np
 from spanloom.hypergraph import Ints
 from spanloom.native import Kernel
 from spanloom.sparse import ascending
-from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable, no_heads
+from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable
 from spanloom.structures.strands.graph import Strand, StrandRuns, contract
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY
 
@@ -144,7 +144,7 @@ def ranges(found: FoundPaths) -> MentionTable:
     """Paths as mentions with gaps: each two bounds are a range."""
     pairs = found.bounds.ravel().compress((np.arange(found.bounds.shape[1]) < found.size[:, None]).ravel())
     ptr = np.concatenate([[0], np.cumsum(found.size // 2)])
-    heads = no_heads(len(found.sentence))
+    heads = np.full((len(found.sentence), 2), -1)
     return MentionTable(found.sentence, found.kind, ptr, pairs[0::2].copy(), pairs[1::2].copy(), heads)
 
 
