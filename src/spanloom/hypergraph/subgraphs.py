@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from spanloom.hypergraph.engine import (
+    PIECES,
     Choices,
     Edges,
     Engine,
@@ -17,14 +18,13 @@ from spanloom.hypergraph.engine import (
     Masked,
     Ranking,
     groups,
-    pieces,
 )
 from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile_program, parts
 from spanloom.hypergraph.tables import Automaton, Hyperedges, Paths, hyperedges_of
 from spanloom.hypergraph.template import Hyperedge, Template
 from spanloom.hypergraph.walks import path_probabilities
 from spanloom.native import Kernel
-from spanloom.parallel import Executor
+from spanloom.parallel import Executor, even_ranges
 
 _sums, _log_sums, _kbest, _sample = (Kernel(name) for name in ("sums", "log_sums", "kbest", "sample"))
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
@@ -154,16 +154,16 @@ class IndependentPart:
         room_size = int((widths * lengths[order[bounds[:-1]]]).max(initial=0)) * (numbers // types)
         rooms: list[Floats] = []  # one for each thread: new pages of memory for each piece take a fifth of its time
 
-        def one(piece: Ints) -> None:
+        def one(piece: tuple[int, int]) -> None:
             room = rooms.pop() if rooms else np.empty(room_size)
             _sums(
-                scores, bounds[piece[0] : piece[-1] + 2], order, offsets, *self.program.orders, self._bundled, room,
+                scores, bounds[piece[0] : piece[1] + 1], order, offsets, *self.program.orders, self._bundled, room,
                 log_partition, safely, expected, each,
             )  # fmt: skip
             rooms.append(room)
 
         # A piece takes neighbours in the order of length; long sentences are few and come first.
-        run.map(one, pieces(len(bounds) - 1, run.workers))
+        run.map(one, even_ranges(len(bounds) - 1, PIECES if run.workers > 1 else 1))
         for n, k in () if safely.all() else np.argwhere(~safely).tolist():
             found = np.empty(1)
             _log_sums(

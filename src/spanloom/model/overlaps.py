@@ -81,21 +81,17 @@ class OverlapRules:
         """True if there is something that may not be."""
         return not (self.allowed.all() and self.gaps.all())
 
-    def possible(self, table: MentionTable) -> Mask:
-        """Return which of M mentions may be at all, (M,)."""
-        mask: Mask = table.contiguous | self.gaps[table.kind]
-        return mask
-
     def consistent(self, table: MentionTable, weights: Floats) -> Mask:
         """Return which of M mentions are in the set of the largest total weight that the rules allow, (M,).
 
         Args:
             table: by sentence and first token.
-            weights: (M,), above 0.
+            weights: (M,); those of 0 and below are never chosen.
         """
-        if not self.forbid:
-            return np.ones(len(table), np.bool_)
-        return best_set(np.where(self.possible(table), weights, -1.0), overlapping(table, self.allowed)[0])
+        chosen: Mask = (weights > 0) & (table.contiguous | self.gaps[table.kind])
+        likely = np.flatnonzero(chosen)
+        chosen[likely] = best_set(weights[likely], overlapping(table.take(likely), self.allowed)[0])
+        return chosen
 
     def report(self, name: str, gold: MentionTable) -> OverlapReport:
         """Report which pairs are forbidden, and how many pairs of training mentions are."""

@@ -438,7 +438,7 @@ class Laid:
         """
         rules = OverlapRules(learned.allowed & self.rules.allowed, learned.gaps)
         required = np.isin(identities(table), identities(self.required))
-        some = np.flatnonzero((rules.possible(table) & (weights > 0)) | required)
+        some = np.flatnonzero(((table.contiguous | rules.gaps[table.kind]) & (weights > 0)) | required)
         must, own, (conflicts, _) = required[some], weights[some], overlapping(table.take(some), rules.allowed)
         own[must] = -1.0
         own[conflicts.one[must[conflicts.other]]] = -1.0

@@ -315,7 +315,7 @@ def _fit_gaps(
     if own.right.sum() < _FEWEST_GAPS:
         return None
     odds, total = own.odds_by_others(fold[gapped], _GAPS_LAMBDA, run), int((~gold.contiguous).sum())
-    possible, (conflicts, _) = rules.possible(table), overlapping(table, rules.allowed)
+    possible, (conflicts, _) = rules.gaps[table.kind], overlapping(table, rules.allowed)  # all have gaps
 
     def f1(threshold: float) -> float:
         chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
@@ -420,7 +420,7 @@ class _Judge:
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._annotated = _annotated(self.candidates, silent)
         self._conflicts, _ = overlapping(self.candidates.table, made.rules.allowed)
-        self._possible = made.rules.possible(self.candidates.table)
+        self._possible = self.candidates.table.contiguous | made.rules.gaps[self.candidates.table.kind]
         self.reached = float(self._right.sum()) / max(1, gold.total)
 
     def odds(self, weights: Regression) -> Floats:

@@ -16,8 +16,7 @@ from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
 from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, Platt, Scalings, fit_platt
-from spanloom.model.overlaps import OverlapRules, best_set
-from spanloom.model.pairs import overlapping
+from spanloom.model.overlaps import OverlapRules
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Proposing, propose
@@ -194,14 +193,8 @@ class Rescorer:
 
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
         """Return which candidates make the best set, (C,): the largest sum of log-odds above the threshold."""
-        table = scored.candidates.table
         margins = self.margins(scored.candidates, scored.odds)
-        weights = np.where((scored.candidates.level < GIVEN) & self.rules.possible(table), margins, -1.0)
-        likely = np.flatnonzero(weights > 0)
-        chosen = np.zeros(len(weights), np.bool_)
-        conflicts, _ = overlapping(table.take(likely), self.rules.allowed)
-        chosen[likely[best_set(weights[likely], conflicts)]] = True
-        return chosen
+        return self.rules.consistent(scored.candidates.table, np.where(scored.candidates.level < GIVEN, margins, -1.0))
 
     def probabilities(self, odds: Floats) -> Floats:
         """Return the calibrated probabilities of log-odds."""
