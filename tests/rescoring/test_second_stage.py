@@ -18,7 +18,7 @@ from spanloom.recognize import compact
 from spanloom.rescoring import Rescorer, fitting, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN
 from spanloom.rescoring.fitting import EXITS
-from spanloom.rescoring.rescorer import EarlyExit, ScoredCandidates
+from spanloom.rescoring.rescorer import EarlyExit
 from spanloom.rescoring.values import TokenColumns
 from spanloom.structures.base import identities
 from spanloom.text import prepare
@@ -226,8 +226,8 @@ def test_few_mentions_have_no_second_stage(notes):
 def test_candidates_with_gaps_have_weights_and_a_threshold_of_their_own(gapped, notes):
     second, [batch] = gapped.second_, [Batch.of([prepare(document) for document in notes.dev])]
     assert second.gapped is not None
-    candidates, values = second.proposed(gapped.fitted, batch, gapped.fitted.scorer.score(batch))
-    scored = ScoredCandidates(candidates, second.odds(candidates, values))
+    scored = second.scored(gapped.fitted, batch, gapped.fitted.scorer.score(batch))
+    candidates, _, values = scored
     with_gaps = ~scored.candidates.table.contiguous
     assert with_gaps.any()
     swapped = replace(second, weights=second.gapped, gapped=second.weights, early_exit=None)

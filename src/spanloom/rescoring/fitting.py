@@ -272,7 +272,8 @@ def fit_rescorer(
         tried_exit = EarlyExit.fitted(candidates, right, exit_threshold)
         if tried_exit is None:
             break
-        new_odds = tried_exit.apply(judge.candidates, odds)
+        scaled = tried_exit.scaling.slope * judge.candidates.odds + tried_exit.scaling.intercept
+        new_odds = np.where(tried_exit.skips(judge.candidates), scaled, odds)
         new_threshold, f1 = judge.tuned(new_odds)
         if f1 >= after - LOSS:
             early_exit, odds, threshold, after = tried_exit, new_odds, new_threshold, f1
@@ -415,7 +416,7 @@ class _Judge:
         self._made, self._run, self._total = made, run, gold.total
         self._values: CandidateValues | None = None
         if candidates is None:
-            candidates, self._values = made.proposed(first.model, batch, potentials, first.reading, run)
+            candidates, _, self._values = made.scored(first.model, batch, potentials, first.reading, run)
         self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._annotated = _annotated(self.candidates, silent)
