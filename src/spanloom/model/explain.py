@@ -94,16 +94,13 @@ class _Scored:
         gold.lose(tagger.structure.encode(gold.table, self.batch.sentences, types).lost)
         if gold.lost:
             raise unheld(mention, gold.lost[0].reason)
-        return self._with_head(gold.table) if headless and mention.head is None else gold.table
-
-    def _with_head(self, table: MentionTable) -> MentionTable:
-        """A mention with its most probable head."""
-        [row] = table.rows()
+        if not headless or mention.head is not None:
+            return gold.table
+        [row] = gold.table.rows()
         [(first, end)] = row[2]
         heads = list(combinations(range(first, end + 1), 2))
         every = MentionTable.build([row] * len(heads), heads)
-        chances = self._chances(every)
-        return every.take(np.arange(len(heads)) == chances.argmax())
+        return every.take(np.arange(len(heads)) == self._chances(every).argmax())
 
     def _chances(self, mentions: MentionTable) -> Floats:
         """Exact marginals."""

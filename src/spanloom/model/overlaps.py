@@ -67,7 +67,10 @@ class OverlapRules:
             types: K.
             apart: (K, K) pairs of types that no sentence could show together; they are allowed.
         """
-        seen, count = _seen(gold, types), np.bincount(gold.kind, minlength=types)
+        _, seen = overlapping(_sorted(gold), np.ones((len(_WAYS), types, types), np.bool_))
+        for way in (SAME, CROSSING, SHARING):  # of whose two mentions neither is the first
+            seen[way] += seen[way].T
+        count = np.bincount(gold.kind, minlength=types)
         share = count / max(1, len(gold))
         gaps = np.bincount(gold.kind[~gold.contiguous], minlength=types)
         allowed = _shown(seen, np.outer(share, share), (1, 2))
@@ -121,14 +124,6 @@ class OverlapRules:
 def _sorted(table: MentionTable) -> MentionTable:
     first, end = table.first[table.ptr[:-1]], table.end[table.ptr[1:] - 1]
     return table.take(np.lexsort((-end, first, table.sentence)))
-
-
-def _seen(gold: MentionTable, types: int) -> Ints:
-    """Return how many pairs of each two types overlap in each way, (4, K, K)."""
-    _, seen = overlapping(_sorted(gold), np.ones((len(_WAYS), types, types), np.bool_))
-    for way in (SAME, CROSSING, SHARING):  # of whose two mentions neither is the first
-        seen[way] += seen[way].T
-    return seen
 
 
 def _shown(seen: Ints, share: Floats, axes: int | tuple[int, ...]) -> Mask:
@@ -284,7 +279,11 @@ def best_set(weights: Floats, conflicts: Pairs) -> Mask:
 def _heaviest(weights: dict[int, float], rivals: dict[int, set[int]]) -> list[int]:
     """Return the independent set of the largest weight, of what hangs together."""
     order = sorted(weights, key=lambda i: (-weights[i], i))
-    best = _greedy(order, rivals)
+    best, blocked = list[int](), set[int]()  # the heaviest first
+    for i in order:
+        if i not in blocked:
+            best.append(i)
+            blocked |= rivals[i]
     if len(order) > _MOST_EXACT:
         return best
     most = sum(weights[i] for i in best)
@@ -302,12 +301,3 @@ def _heaviest(weights: dict[int, float], rivals: dict[int, set[int]]) -> list[in
             todo.append((rest, total, taken))  # without it; the other branch is looked at first
         todo.append(([i for i in rest if i not in rivals[first]], total + weights[first], [*taken, first]))
     return best
-
-
-def _greedy(order: list[int], rivals: dict[int, set[int]]) -> list[int]:
-    taken, blocked = [], set[int]()
-    for i in order:
-        if i not in blocked:
-            taken.append(i)
-            blocked |= rivals[i]
-    return taken

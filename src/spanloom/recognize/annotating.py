@@ -90,7 +90,15 @@ class Annotating(NamedTuple):
         annotators = self._annotators()
         starts = np.array(self.model.start_rows, np.int64)
         voices = [voice for one in annotators for voice in self._voices(one)]
-        self._check(voices)
+        lanes = np.zeros(self.model.structure.lanes(self.model.types), bool)
+        for voice in voices:  # each type has text that is known to have none
+            lanes |= voice.whole & voice.speaks.any(0)
+        if not lanes.all():
+            name = self.model.types[int(np.argmin(lanes))]
+            raise DataError(
+                f"no annotator's annotation of type {name!r} is complete anywhere, so it is unknown where there are no "
+                "mentions; give some that is (meta.annotation)"
+            )
         settings = Agreement(starts, Held(l2, HELD_EPOCHS, rate, seed))
         found = agree(
             data, voices, settings, run, lambda number: callback(Progress("weighing the annotators", number))
@@ -123,18 +131,6 @@ class Annotating(NamedTuple):
             for word, whole in _KINDS
             if (status == word).any()
         ]
-
-    def _check(self, voices: Sequence[Voice]) -> None:
-        """Check that each type has text known to have none."""
-        lanes = np.zeros(self.model.structure.lanes(self.model.types), bool)
-        for voice in voices:
-            lanes |= voice.whole & voice.speaks.any(0)
-        if not lanes.all():
-            name = self.model.types[int(np.argmin(lanes))]
-            raise DataError(
-                f"no annotator's annotation of type {name!r} is complete anywhere, so it is unknown where there are no "
-                "mentions; give some that is (meta.annotation)"
-            )
 
     def _likeliest(self, found: Agreed, run: Executor) -> tuple[Batch, Gold, Edges]:
         """Return the corpus with the mentions of the likeliest structures."""

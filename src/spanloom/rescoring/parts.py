@@ -87,7 +87,9 @@ class PairedParts:
         every = np.ones(len(text.offsets) - 1, np.bool_) if kept is None else kept
         rows = np.flatnonzero((np.diff(gold.ptr) == 2) & every[gold.sentence])
         base, kind = text.offsets[gold.sentence[rows]], gold.kind[rows]
-        edges, lengths = _edges(gold, rows, base)
+        one = gold.ptr[:-1][rows]
+        a, b, c, d = base + gold.first[one], base + gold.end[one], base + gold.first[one + 1], base + gold.end[one + 1]
+        edges, lengths = np.stack([a, b - 1, b, c - 1, c, d - 1], 1), np.stack([b - a, c - b, d - c], 1)
         short = (lengths <= LONGEST).all(1)
         edges, lengths, kind = edges[short], lengths[short], kind[short]
         if len(kind) < FEWEST_GAPS:
@@ -207,10 +209,3 @@ class HeldOutParts:
                 rows = own == number
                 result[rows] = parts.scores(candidates, text)[rows]
         return result
-
-
-def _edges(table: MentionTable, rows: Ints, base: Ints) -> tuple[Ints, Ints]:
-    """Return the edge tokens of mentions of two parts, (M, 6), and the lengths of parts and gap, (M, 3)."""
-    one = table.ptr[:-1][rows]
-    a, b, c, d = base + table.first[one], base + table.end[one], base + table.first[one + 1], base + table.end[one + 1]
-    return np.stack([a, b - 1, b, c - 1, c, d - 1], 1), np.stack([b - a, c - b, d - c], 1)
