@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from itertools import product
 
 import numpy as np
 
@@ -64,8 +63,16 @@ class SubgraphEngine(Engine):
     def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
         ranked = [part.kbest(scores, offsets, sentence, kind, count) for part in self.parts]
         combined = ranked[0]
-        for other in ranked[1:]:
-            combined = _best_pairs(combined, other, count)
+        for other in ranked[1:]:  # of equal pairs that with the better first part is first
+            pairs = [
+                (float(a + b), tuple(sorted({*left, *right})))
+                for a, left in zip(combined.score, combined.structures, strict=False)
+                for b, right in zip(other.score, other.structures, strict=False)
+            ]
+            best = heapq.nlargest(count, pairs, key=lambda pair: pair[0])
+            score = np.full(count, -np.inf)
+            score[: len(best)] = [value for value, _ in best]
+            combined = Ranking(score, tuple(choices for _, choices in best))
         return combined
 
     def _drawn(
@@ -88,15 +95,6 @@ class SubgraphEngine(Engine):
                 usable = allowed.take(single.edge, 1) > 0
                 result *= path_probabilities(single, scores, offsets, paths, usable, anywhere, queried, run, late=False)
         return result
-
-
-def _best_pairs(one: Ranking, two: Ranking, count: int) -> Ranking:
-    """Combine the best structures of two independent parts; of equal ones that with the better first part is first."""
-    pairs = product(range(len(one.structures)), range(len(two.structures)))
-    best = heapq.nsmallest(count, pairs, key=lambda pair: -(one.score[pair[0]] + two.score[pair[1]]))
-    score = np.full(count, -np.inf)
-    score[: len(best)] = [one.score[i] + two.score[j] for i, j in best]
-    return Ranking(score, tuple(tuple(sorted({*one.structures[i], *two.structures[j]})) for i, j in best))
 
 
 class IndependentPart:

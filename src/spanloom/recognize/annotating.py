@@ -87,7 +87,14 @@ class Annotating(NamedTuple):
         """
         if len(data.offsets) <= 2:
             raise DataError("several annotators have marked one training sentence; give two at least")
-        annotators = self._annotators()
+        documents, types = self.known.documents, self.model.types
+        annotators = []
+        for name in dict.fromkeys(name for one in documents for name in versions_of(one)):  # as they come
+            covers = np.array([name in versions_of(one) for one in documents], bool)
+            status = _status(self.known, name, types)
+            own = [name in (own := versions_of(d)) and key_of(m) in own[name].mentions for d, m in self.gold.owners]
+            marks = np.array(own, bool) & given_mentions(self.gold.table, status, self.known.sentences)
+            annotators.append(_Annotator(name, covers, status, marks))
         starts = np.array(self.model.start_rows, np.int64)
         voices = [voice for one in annotators for voice in self._voices(one)]
         lanes = np.zeros(self.model.structure.lanes(self.model.types), bool)
@@ -106,19 +113,6 @@ class Annotating(NamedTuple):
         known, gold, edges = self._likeliest(found, run)
         report = self._report(annotators, self._chances(found, run), gold)
         return replace(data, target=found.target), found.start, known, gold, edges, report
-
-    def _annotators(self) -> list[_Annotator]:
-        """Return the annotators, in the order of their first documents."""
-        documents, types, offsets = self.known.documents, self.model.types, self.known.sentences
-        names = list(dict.fromkeys(name for one in documents for name in versions_of(one)))
-        found = []
-        for name in names:
-            covers = np.array([name in versions_of(one) for one in documents], bool)
-            status = _status(self.known, name, types)
-            own = [name in (own := versions_of(d)) and key_of(m) in own[name].mentions for d, m in self.gold.owners]
-            marks = np.array(own, bool) & given_mentions(self.gold.table, status, offsets)
-            found.append(_Annotator(name, covers, status, marks))
-        return found
 
     def _voices(self, one: _Annotator) -> list[Voice]:
         """Return an annotator's voices: where annotation is complete, and where it is not."""

@@ -15,7 +15,7 @@ from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Status
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import EdgeTarget, Listener, Progress, TrainingSet
-from spanloom.learn.complete import Completed, Completion, complete
+from spanloom.learn.complete import Completion, complete
 from spanloom.learn.held_out import HELD_EPOCHS, Held
 from spanloom.model.claimed import with_claims
 from spanloom.model.corpus import Gold
@@ -225,7 +225,14 @@ class Completing(NamedTuple):
                     f"density of type {name!r} is {density.mentions:g} mentions per {_PER:,} tokens, but annotation "
                     f"has {share:.3g} already; expected more"
                 )
-        self._check_annotated()
+        table = self.gold.table
+        begin = self.known.sentences[table.sentence] + table.first[table.ptr[:-1]]
+        named = (self.status[begin, table.kind] != UNKNOWN).any() or (self.status == COMPLETE).any()
+        if not named and not any(claims_of(document, None) for document in self.known.documents):
+            raise DataError(  # a density gives the number of mentions, but not where they are
+                "the annotation of all training text is unknown: no mention can be learned; mark some as "
+                "at-least, or annotate some text completely"
+            )
         begun = engine.role_counts(self.edges, data.offsets)[0][:, starts].sum((0, 1), dtype=float)
         target_counts = self._target_counts(chosen, begun)
         mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.status, data.offsets, types)
@@ -233,11 +240,18 @@ class Completing(NamedTuple):
         settings = Completion(starts, target_counts, Held(l2, HELD_EPOCHS, rate, seed))
         callback(Progress("completing the annotation"))
         found = complete(data, self.edges, allowed, settings, run)
-        self._check_reached(found, target_counts, chosen)
-        named = types if len(begun) > 1 else ("all types",)
+        short = np.flatnonzero(found.expected < _REACHED * target_counts).tolist()
+        if short:
+            names = list(chosen) if len(target_counts) > 1 else [", ".join(chosen)]
+            name, share = names[short[0]], found.expected[short[0]] / target_counts[short[0]]
+            raise UsageError(
+                f"density of type {name!r} is more than fits: the text has room for {100 * share:.0f} % of it; give a "
+                "smaller one"
+            )
+        shown = types if len(begun) > 1 else ("all types",)
         report = CompletionReport(
             densities=dict(chosen), given=float(begun.sum()), expected=float(found.expected.sum()),
-            sure=dict(zip(named, found.sure.tolist(), strict=True)), offsets=tuple(found.offsets.tolist()),
+            sure=dict(zip(shown, found.sure.tolist(), strict=True)), offsets=tuple(found.offsets.tolist()),
         )  # fmt: skip
         return Filled(replace(data, target=found.target), found.start, report)
 
@@ -276,28 +290,6 @@ class Completing(NamedTuple):
             estimate = Density(float(rate), float(rate / sqrt(max(count, 1))))
             densities[name] = Density(given[name], None) if name in given else estimate
         return densities
-
-    def _check_annotated(self) -> None:
-        """Check that some annotation is known: a density gives the number of mentions, but not where they are."""
-        table = self.gold.table
-        begin = self.known.sentences[table.sentence] + table.first[table.ptr[:-1]]
-        named = (self.status[begin, table.kind] != UNKNOWN).any() or (self.status == COMPLETE).any()
-        if not named and not any(claims_of(document, None) for document in self.known.documents):
-            raise DataError(
-                "the annotation of all training text is unknown: no mention can be learned; mark some as "
-                "at-least, or annotate some text completely"
-            )
-
-    def _check_reached(self, found: Completed, target_counts: Floats, chosen: Mapping[str, Density]) -> None:
-        """Check that as many mentions fit as are wanted."""
-        short = np.flatnonzero(found.expected < _REACHED * target_counts).tolist()
-        if short:
-            names = list(chosen) if len(target_counts) > 1 else [", ".join(chosen)]
-            name, share = names[short[0]], found.expected[short[0]] / target_counts[short[0]]
-            raise UsageError(
-                f"density of type {name!r} is more than fits: the text has room for {100 * share:.0f} % of it; give a "
-                "smaller one"
-            )
 
     def _target_counts(self, chosen: Mapping[str, Density], begun: Floats) -> Floats:
         """Return the starts (K,) that a density of mentions makes: given mentions show how many start together.

@@ -117,7 +117,11 @@ def find_all(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
         return _pairs(strand, offsets, most)
     runs = contract(strand, offsets)
     found = _found(runs, list(every(branches(runs), offsets, most)), offsets)
-    kept = _rank(found) < most
+    order = np.lexsort((found.kind, found.sentence))
+    same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
+    place = np.arange(len(order))
+    kept = np.empty(len(order), np.bool_)  # by how many of the same sentence and type are before each
+    kept[order] = place - np.maximum.accumulate(np.where(np.append([False], same)[: len(order)], 0, place)) < most
     return found if kept.all() else FoundPaths(*(column[kept] for column in found))
 
 
@@ -199,16 +203,6 @@ def _sorted(found: FoundPaths, offsets: Ints) -> FoundPaths:
 
 def _ints(values: Iterable[int]) -> Ints:
     return np.fromiter(values, np.int64)
-
-
-def _rank(found: FoundPaths) -> Ints:
-    """Count the paths of the same sentence and type before each."""
-    order = np.lexsort((found.kind, found.sentence))
-    same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
-    place = np.arange(len(order))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = place - np.maximum.accumulate(np.where(np.append([False], same)[: len(order)], 0, place))
-    return rank
 
 
 class Path(NamedTuple):
