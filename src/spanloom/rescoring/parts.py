@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,16 +39,6 @@ _NEVER = -1000.0  # log-probability of what training does not have
 _FLOOR: Final = -20.0
 """Log-odds above which a pair is proposed, without the constant part of the marginals."""
 _SHAPE_FLOOR = -9.0  # log-probability of three lengths together
-
-
-class Pairing(Protocol):
-    """Whatever proposes pairs of parts and scores mentions of two parts."""
-
-    def table(self, found: CandidateMentions, text: Words) -> MentionTable:
-        """Return the pairs that are worth a look."""
-
-    def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
-        """Return the log-odds of each candidate, (C,); -inf for one that has not two parts."""
 
 
 @dataclass(frozen=True, eq=False)
