@@ -150,7 +150,7 @@ def _by_recognizer(model: Recognizer, documents: Sequence[Document]) -> Iterator
     tagger = model.fitted
     for batch in batches(documents, BATCH_TOKENS, prepare_all):
         ready = Batch.of(model.ready(batch))
-        potentials, offsets = tagger.score(ready), ready.sentences
+        potentials, offsets = tagger.scorer.score(ready), ready.sentences
         found = tagger.decode(potentials, offsets, model.reading)
         moved = tagger.penalized(potentials)
         ways = (

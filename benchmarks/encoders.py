@@ -137,7 +137,7 @@ def measured(case: Case, chosen: argparse.Namespace) -> dict[str, Any]:
 def _engine_share(model: Recognizer, train: Sequence[Document], seconds: float) -> float:
     """Return the share of the training time that the engine took: its expectations of all text, once a pass."""
     batch = Batch.of(model.ready(train[:200]))
-    potentials = model.fitted.score(batch)
+    potentials = model.fitted.scorer.score(batch)
     engine: Engine = model.fitted.engine
     engine.expectations(potentials, batch.sentences)
     with Clock() as clock:

@@ -120,7 +120,7 @@ def written(found: dict[str, Way], gold: list[Document], tokens: int, chosen: ar
     result = Result("Prediction with an encoder, with PyTorch and without", chosen.seed)
     seconds = measured(found, gold, chosen.turns)
     batch = Batch.of(found[FIRST].model.ready(gold[:20]))
-    expected = found[FIRST].model.fitted.score(batch).roles
+    expected = found[FIRST].model.fitted.scorer.score(batch).roles
     predicted = {name: way.model.predict(gold) for name, way in found.items()}
     known = {(d, mention.key) for d, document in enumerate(predicted[FIRST]) for mention in document.mentions}
     rows, data = [], {}
@@ -128,7 +128,7 @@ def written(found: dict[str, Way], gold: list[Document], tokens: int, chosen: ar
         report = evaluate(gold, predicted[name])
         keys = {(d, mention.key) for d, document in enumerate(predicted[name]) for mention in document.mentions}
         test = paired_test(gold, predicted[name], predicted[FIRST], seed=chosen.seed)
-        difference = float(np.abs(way.model.fitted.score(batch).roles - expected).max())
+        difference = float(np.abs(way.model.fitted.scorer.score(batch).roles - expected).max())
         spent = median(seconds[name])
         data[name] = {
             "rate": tokens / spent.cpu, "seconds": [each._asdict() for each in seconds[name]],

@@ -79,7 +79,7 @@ class Tagged(NamedTuple):
 
 def tag(tagger: LinearModel, batches: Sequence[Sequence[Document]]) -> Tagged:
     """The time of each step."""
-    scoring, scored = timed(lambda: [(tagger.score(batch), batch.sentences) for batch in map(Batch.of, batches)])
+    scoring, scored = timed(lambda: [(tagger.scorer.score(batch), batch.sentences) for batch in map(Batch.of, batches)])
     decoding, found = timed(lambda: [tagger.decode(*one) for one in scored])
     probable, _ = timed(lambda: [tagger.probabilities(*one, table) for one, table in zip(scored, found, strict=True)])
     return Tagged(scoring, decoding, probable, sum(map(len, found)))

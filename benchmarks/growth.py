@@ -97,7 +97,7 @@ def tag_seconds(model: Model, documents: Sequence[Document], repeats: int) -> Se
 
     def run() -> MentionTable:
         batch = Batch.of(documents)
-        return model.tagger.decode(model.tagger.score(batch), batch.sentences)
+        return model.tagger.decode(model.tagger.scorer.score(batch), batch.sentences)
 
     run()
     return median(timed(run)[0] for _ in range(repeats))

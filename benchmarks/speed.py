@@ -121,7 +121,7 @@ def batched(documents: Sequence[Document]) -> list[list[Document]]:
 def tag_ours(tagger: LinearModel, batches: Sequence[Sequence[Document]]) -> list[MentionTable]:
     """Documents with tokens to mentions."""
     made = map(Batch.of, batches)
-    return [tagger.decode(tagger.score(batch), batch.sentences) for batch in made]
+    return [tagger.decode(tagger.scorer.score(batch), batch.sentences) for batch in made]
 
 
 def f1_of_tags(documents: Sequence[Document], tags: Sequence[list[str]]) -> float:
@@ -287,7 +287,9 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     tag_ours(tagger, batches[:1])
     parts: list[tuple[Seconds, Seconds]] = []
     for _ in range(max(chosen.repeats, 3)):
-        scoring, scored = timed(lambda: [(tagger.score(batch), batch.sentences) for batch in map(Batch.of, batches)])
+        scoring, scored = timed(
+            lambda: [(tagger.scorer.score(batch), batch.sentences) for batch in map(Batch.of, batches)]
+        )
         decoding, _ = timed(lambda scored=scored: [tagger.decode(*one) for one in scored])
         parts.append((scoring, decoding))
     scoring, decoding = median(a for a, _ in parts), median(b for _, b in parts)

@@ -271,7 +271,7 @@ def measured(
 def keeping(teacher: Any, raw: Sequence[Document]) -> list[list[Any]]:
     """Return what ways to keep counts take and lose, on the first of the raw documents."""
     batch, model = Batch.of(teacher.ready(raw[:100])), teacher.fitted
-    potentials = model.score(batch)
+    potentials = model.scorer.score(batch)
     roles = model.engine.expectations(potentials, batch.sentences).roles
     none = np.zeros((len(batch.sentences) - 1, len(potentials.constants), roles.shape[2]))
     every, rows = float(roles.sum(dtype=float)), []

@@ -50,13 +50,13 @@ def split(documents: Sequence[Document], types: Sequence[str], parts: int, seed:
 def decode(tagger: LinearModel, documents: Sequence[Document]) -> None:
     """From tokens to the best structures, as the paper's decoding: features, scores and Viterbi."""
     batch = Batch.of(documents)
-    tagger.best(tagger.score(batch), batch.sentences)
+    tagger.best(tagger.scorer.score(batch), batch.sentences)
 
 
 def search(tagger: LinearModel, documents: Sequence[Document], repeats: int) -> Seconds:
     """The time of Viterbi alone."""
     batch = Batch.of(documents)
-    potentials, offsets = tagger.score(batch), batch.sentences
+    potentials, offsets = tagger.scorer.score(batch), batch.sentences
     tagger.best(potentials, offsets)
     return median([timed(lambda: tagger.best(potentials, offsets))[0] for _ in range(repeats)])
 

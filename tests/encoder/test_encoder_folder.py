@@ -182,7 +182,7 @@ def test_a_part_says_what_it_was(part: tuple[ModelPart, Recognizer], notes: list
     again = EncoderScorer.from_part(good, model.fitted.engine.template, len(model.types_))
     [ready] = model.ready([notes[0]])
     batch = spanloom.document.Batch.of([ready])
-    assert np.array_equal(again.score(batch).roles, model.fitted.score(batch).roles)
+    assert np.array_equal(again.score(batch).roles, model.fitted.scorer.score(batch).roles)
 
 
 def test_subwords_of_strange_words(folder: Path) -> None:

@@ -77,8 +77,8 @@ def test_neighbours_are_read_only_where_training_has_some(neighbours: bool, fold
     model = Recognizer(encoder=folder, **QUICK).fit(train, dev=train)
     assert model.describe()["encoder"]["context"] is neighbours
     one, two = (Batch.of([prepare(Document(text))]) for text in ("No pain.", "No pain. Chest clear."))
-    found = model.fitted.score(two).roles[: len(one.tokens)]
-    assert np.allclose(found, model.fitted.score(one).roles, atol=1e-5) is not neighbours
+    found = model.fitted.scorer.score(two).roles[: len(one.tokens)]
+    assert np.allclose(found, model.fitted.scorer.score(one).roles, atol=1e-5) is not neighbours
 
 
 def test_scores_do_not_depend_on_what_else_is_read(model: Recognizer, notes: list[Document]) -> None:

@@ -54,7 +54,7 @@ def test_the_sum_without_pytorch(both: Recognizer, notes: list[Document], tmp_pa
     again = spanloom.load(tmp_path / "model")
     batch = Batch.of(both.ready(notes))
     assert isinstance(again.fitted.scorer.encoder, OnnxScorer)
-    assert np.allclose(again.fitted.score(batch).roles, both.fitted.score(batch).roles, atol=1e-4)
+    assert np.allclose(again.fitted.scorer.score(batch).roles, both.fitted.scorer.score(batch).roles, atol=1e-4)
     for one, other in zip(both.predict(notes), again.predict(notes), strict=True):
         assert [mention.key for mention in other.mentions] == [mention.key for mention in one.mentions]
 
@@ -86,7 +86,7 @@ def test_the_mean_is_no_worse_than_either(both: Recognizer, notes: list[Document
     """Of scores that are noise, too, since each alone is among the means that are tried."""
     batch, draw = Batch.of([prepare(note) for note in notes[:10]]), np.random.default_rng(0)
     held = HeldOut(batch, both.fitted, "all", tunes=True)
-    encoder = both.fitted.score(batch)
+    encoder = both.fitted.scorer.score(batch)
     for size in (0.0, 1.0, 3.0, 100.0):
         noise = draw.normal(size=encoder.roles.shape).astype(np.float32)
         features = Potentials(size * noise, encoder.constants)
@@ -103,8 +103,8 @@ def test_each_is_trained_by_itself(both: Recognizer, folder: Path, notes: list[D
     assert told is not None
     assert told.share is not None
     batch = Batch.of(both.ready(notes))
-    mean = averaged(features.fitted.score(batch), alone.fitted.score(batch), told.share)
-    assert np.allclose(both.fitted.score(batch).roles, mean.roles, atol=1e-4)
+    mean = averaged(features.fitted.scorer.score(batch), alone.fitted.scorer.score(batch), told.share)
+    assert np.allclose(both.fitted.scorer.score(batch).roles, mean.roles, atol=1e-4)
     assert f"scores: {100 * told.share:.0f} % features" in list(told.lines())[-1]
 
 

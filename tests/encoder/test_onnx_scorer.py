@@ -95,7 +95,12 @@ def test_an_exported_model_is_whole(model: Recognizer, notes: list[Document], tm
 def test_eight_bits_are_near(model: Recognizer, notes: list[Document], tmp_path: Path) -> None:
     small = to_onnx(model, "int8")
     batch = batch_of([*notes, LONG])
-    same(model.fitted.scorer, small.fitted.scorer, batch, near=0.2 * float(np.ptp(model.fitted.score(batch).roles)))
+    same(
+        model.fitted.scorer,
+        small.fitted.scorer,
+        batch,
+        near=0.2 * float(np.ptp(model.fitted.scorer.score(batch).roles)),
+    )
     small.save(tmp_path / "model")
     again = spanloom.load(tmp_path / "model")
     assert again.predict(notes) == small.predict(notes)

@@ -31,7 +31,7 @@ def test_scores_are_calibrated_marginals_of_the_chain(linker: Linker) -> None:
     for document in linker.predict(bare(documents)):
         batch = system.columns(Batch.of([document]))
         table = Gold(batch, linker.types_).table
-        exact = chain.probabilities(chain.score(batch), batch.sentences, table, calibrated=False)
+        exact = chain.probabilities(chain.scorer.score(batch), batch.sentences, table, calibrated=False)
         scores = sorted(one.score or 0.0 for one in document.mentions)
         np.testing.assert_allclose(sorted(system.scalings.mentions(exact)), scores, rtol=1e-6)
 

@@ -51,7 +51,7 @@ def test_evidence_is_every_span_with_enough_probability(documents: list[Document
     features = FeatureSet(["bias", "low[0]", "low[-1]"])
     tagger, _ = fit_chain(Batch.of(documents), ("D", "X"), features, 0, SERIAL)
     batch = Batch.of(documents)
-    potentials, offsets = tagger.score(batch), batch.sentences
+    potentials, offsets = tagger.scorer.score(batch), batch.sentences
     rows = [
         (n, kind, ((a, b),))
         for n, length in enumerate(np.diff(offsets).tolist())
@@ -118,7 +118,7 @@ def test_training_may_add_the_concept_of_a_mention(
     proposer = Proposer(NameMemory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
     tagger, _ = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL)
     batch = Batch.of(documents)
-    potentials, offsets = tagger.score(batch), batch.sentences
+    potentials, offsets = tagger.scorer.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
     # "Nausea", "nephropathy", "No": their own concept, one that is far from their words, none
     given = np.array([0, 2, 4]), np.array([1, 3, 5])
@@ -143,7 +143,7 @@ def test_a_name_of_many_concepts_that_one_prefers(documents: list[Document]) -> 
     proposer = Proposer(NameMemory.build(Batch.of([]), ["D"], concepts), finder, 1, 5, 1)
     tagger, _ = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL)
     batch = Batch.of(documents)
-    potentials, offsets = tagger.score(batch), batch.sentences
+    potentials, offsets = tagger.scorer.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
     proposals = proposer.propose(batch, nothing, (np.array([0]), np.array([1])))
     assert len(proposals.cand_ptr) > 1
@@ -157,7 +157,7 @@ def test_candidates_and_how_they_were_found(documents: list[Document], vocabular
     document = prepare(Document(text))
     tagger, _ = fit_chain(Batch.of(documents), ("D",), FeatureSet(["bias"]), 0, SERIAL)
     batch = Batch.of([document])
-    potentials, offsets = tagger.score(batch), batch.sentences
+    potentials, offsets = tagger.scorer.score(batch), batch.sentences
     nothing = find_evidence(tagger, potentials, offsets, 0.999, 3)
     words = document.words
     wanted = [words.index("MI"), words.index("kidney")]
@@ -186,7 +186,7 @@ def test_candidates_of_a_document_do_not_depend_on_others(documents: list[Docume
     def candidates(texts: list[str], likely: int) -> list[tuple[int, int]]:
         """Of the last document; the first two tokens of so many documents are likely."""
         batch = Batch.of([prepare(Document(text)) for text in texts])
-        nothing = find_evidence(tagger, tagger.score(batch), batch.sentences, 0.999, 3)
+        nothing = find_evidence(tagger, tagger.scorer.score(batch), batch.sentences, 0.999, 3)
         first = batch.starts[:likely]
         found = proposer.propose(batch, nothing, (first, first + 2))
         own = slice(int(found.cand_ptr[np.searchsorted(found.first, batch.starts[-2])]), None)

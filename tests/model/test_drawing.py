@@ -40,7 +40,7 @@ def distribution(model: Recognizer, text: str) -> Counter[frozenset[Any]]:
     """The probability of each set of mentions of a short text."""
     tagger = model.fitted
     batch = Batch.of(model.ready([Document(text)]))
-    potentials, length = tagger.score(batch), len(batch.tokens)
+    potentials, length = tagger.scorer.score(batch), len(batch.tokens)
     found: Counter[frozenset[Any]] = Counter({frozenset(): 1.0})
     for k in range(potentials.roles.shape[2]):
         own = Potentials(potentials.roles[:, :, k : k + 1], potentials.constants[:, k : k + 1])
@@ -81,7 +81,7 @@ def test_draws_come_with_their_probabilities(model: Recognizer) -> None:
     assert sum(expected.values()) == pytest.approx(1)
     tagger = model.fitted
     batch = Batch.of(model.ready([Document(TEXT)]))
-    edges = draw_edges(tagger, tagger.score(batch), batch.sentences, draws, seed=(1,))
+    edges = draw_edges(tagger, tagger.scorer.score(batch), batch.sentences, draws, seed=(1,))
     found = Counter(frozenset(tagger.structure.decode(one, batch.sentences, tagger.types).rows()) for one in edges)
     for mentions, p in expected.items():
         assert abs(found[mentions] - draws * p) <= 6 * math.sqrt(draws * p * (1 - p)) + 3
@@ -104,13 +104,13 @@ def test_entropy_of_sentences(model: Recognizer) -> None:
         assert found[0] == pytest.approx(-(p * np.log(p)).sum(), rel=1e-4)
     assert found[0] > found[1] >= 0
     batch = Batch.of(model.ready([Document(TEXT)]))
-    assert entropies(model.fitted, model.fitted.score(batch), batch)[0] == pytest.approx(found[0])
+    assert entropies(model.fitted, model.fitted.scorer.score(batch), batch)[0] == pytest.approx(found[0])
 
 
 def test_expected_f1_is_that_of_all_answers(model: Recognizer) -> None:
     batch = Batch.of(model.ready([Document(TEXT)]))
     tagger = model.fitted
-    answer = model._finder().find(batch, tagger.score(batch), lambda _: None).table
+    answer = model._finder().find(batch, tagger.scorer.score(batch), lambda _: None).table
     own = set(answer.rows())
     expected = 0.0
     for mentions, p in distribution(model, TEXT).items():

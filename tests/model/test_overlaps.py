@@ -17,7 +17,7 @@ from spanloom.evaluate import evaluate
 from spanloom.model import overlaps
 from spanloom.model.choices import Overlap
 from spanloom.model.overlaps import OverlapRules, best_set, rules_of
-from spanloom.model.pairs import CROSSING, NESTED, NEXT, SAME, SHARING, Pairs
+from spanloom.model.pairs import CROSSING, NESTED, NEXT, SAME, SHARING, Pairs, overlapping
 from spanloom.models import load
 from spanloom.recognize import Recognizer
 from spanloom.structures import MentionTable
@@ -67,7 +67,7 @@ def test_twins_may_stand_either_way_round() -> None:
     twins = [(n, kind, ((0, 1),)) for n in range(30) for kind in (1, 0)]
     rules = OverlapRules.learn(MentionTable.build(twins), 2)
     assert rules.allowed[SAME].tolist() == [[False, True], [True, False]]
-    assert len(rules.conflicts(MentionTable.build([(0, 0, ((0, 1),)), (0, 1, ((0, 1),))])).one) == 0
+    assert len(overlapping(MentionTable.build([(0, 0, ((0, 1),)), (0, 1, ((0, 1),))]), rules.allowed)[0].one) == 0
 
 
 def test_rules_of_another_model_are_refused() -> None:
@@ -87,7 +87,7 @@ def test_time_of_many_that_overlap_grows_with_their_number() -> None:
     count = 20_000
     table = MentionTable.build([(0, 0, ((i, i + count),)) for i in range(count)])
     rules = OverlapRules.of_ways((), 1)
-    pairs = rules.conflicts(table)
+    pairs = overlapping(table, rules.allowed)[0]
     assert len(pairs.one) <= NEXT * count
     assert best_set(np.ones(count), pairs).any()
 
@@ -98,7 +98,6 @@ def test_a_type_has_gaps_where_training_shows_or_could_not_show_them() -> None:
     rules = OverlapRules.learn(MentionTable.build(rows), 3)
     assert rules.gaps.tolist() == [True, False, True]
     asked = MentionTable.build([(0, 0, ((0, 1), (2, 3))), (0, 1, ((4, 5), (6, 7))), (0, 1, ((8, 9),))])
-    assert rules.possible(asked).tolist() == [True, False, True]
     assert rules.consistent(asked, np.ones(3)).tolist() == [True, False, True]
 
 
@@ -119,10 +118,12 @@ def test_mentions_that_share_a_part_beside_a_gap_do_not_nest() -> None:
     gold = MentionTable.build([(n, *mention[1:]) for n in range(40) for mention in KNEES])
     rules = OverlapRules.learn(gold, 1)
     assert (rules.allowed[SHARING, 0, 0], rules.allowed[NESTED, 0, 0]) == (True, False)
-    assert len(rules.conflicts(MentionTable.build(KNEES)).one) == 0
-    assert rules.conflicts(MentionTable.build([(0, 0, ((0, 4),)), (0, 0, ((3, 4),))])).way.tolist() == [NESTED]
+    assert len(overlapping(MentionTable.build(KNEES), rules.allowed)[0].one) == 0
+    assert overlapping(MentionTable.build([(0, 0, ((0, 4),)), (0, 0, ((3, 4),))]), rules.allowed)[0].way.tolist() == [
+        NESTED
+    ]
     inside = MentionTable.build([(0, 0, ((0, 1), (3, 4))), (0, 0, ((1, 2),))])
-    assert len(rules.conflicts(inside).one) == 0, "what lies in a gap has no token of the mention"
+    assert len(overlapping(inside, rules.allowed)[0].one) == 0, "what lies in a gap has no token of the mention"
 
 
 @pytest.mark.parametrize(

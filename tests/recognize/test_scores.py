@@ -151,7 +151,7 @@ def test_an_answer_has_the_share_of_its_structure(structure, counting):
     for document, answered in zip(documents, found, strict=True):
         batch, length, exact = Batch.of([document]), len(document.tokens), 0.0
         every = list(listed(template, length))
-        edges = tagger.best(tagger.score(batch), batch.sentences)
+        edges = tagger.best(tagger.scorer.score(batch), batch.sentences)
         scores = role_scores(tagger, document)
         for k in range(edges.shape[1]):
             constants = dict(zip(template.constants, tagger.scorer.weights.constants[:, k].tolist(), strict=True))
@@ -161,7 +161,7 @@ def test_an_answer_has_the_share_of_its_structure(structure, counting):
                 picked = tuple(reference.multiplicity(template, picked, length).elements())
             exact += sum(table[t][e] for t, e in picked)
             exact -= reference.log_sum([sum(table[t][e] for t, e in choices) for choices in every])
-        assert tagger.log_answers(tagger.score(batch), batch.sentences, edges).tolist() == pytest.approx(
+        assert tagger.log_answers(tagger.scorer.score(batch), batch.sentences, edges).tolist() == pytest.approx(
             [exact], abs=1e-4
         )
         expected = pytest.approx(mapped(1.4, -0.5, math.exp(exact)), abs=1e-4)

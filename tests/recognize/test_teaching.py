@@ -73,7 +73,10 @@ def test_counts_are_the_mean_of_what_the_teachers_expect(teacher, monkeypatch):
     student = teach([teacher, other], RAW, dev=DEV, **SETTINGS)
     [soft] = seen
     batch = Batch.of([prepare(Document(one)) for one in RAW])
-    sums = [one.fitted.engine.expectations(one.fitted.score(batch), batch.sentences).roles for one in (teacher, other)]
+    sums = [
+        one.fitted.engine.expectations(one.fitted.scorer.score(batch), batch.sentences).roles
+        for one in (teacher, other)
+    ]
     np.testing.assert_allclose(soft.dense(np.arange(len(batch.tokens))), sum(sums) / 2, rtol=1e-3, atol=1e-6)
     assert student.report_.teaching is not None and 0 < student.report_.teaching.agreement < 1
     same = teach([teacher, copy(teacher)], RAW, dev=DEV, **SETTINGS)
@@ -89,7 +92,9 @@ def test_each_text_is_marked_up_by_its_own_teacher(teacher, monkeypatch):
     student = teach(teacher, RAW[:40], crossed=[(other, RAW[40:50]), ([teacher, other], RAW[50:])], dev=DEV, **SETTINGS)
     soft = seen[-1]
     batch = Batch.of([prepare(Document(one)) for one in RAW])
-    one, two = (m.fitted.engine.expectations(m.fitted.score(batch), batch.sentences).roles for m in (teacher, other))
+    one, two = (
+        m.fitted.engine.expectations(m.fitted.scorer.score(batch), batch.sentences).roles for m in (teacher, other)
+    )
     cuts = batch.firsts[[40, 50]]
     at = [int(batch.sentences[cut]) for cut in cuts]
     expected = np.concatenate([one[: at[0]], two[at[0] : at[1]], (one + two)[at[1] :] / 2])
@@ -139,7 +144,7 @@ class Certain:
         rows = [[document.text[a:b] for a, b in document.tokens.tolist()] for document in batch.documents]
         assert all(rows)
         gold = Batch.of([prepare(self.found[document.text]) for document in batch.documents])
-        potentials = self.model.score(gold)
+        potentials = self.model.scorer.score(gold)
         edges = self.model.best(potentials, gold.sentences)
         counts, _ = self.model.engine.role_counts(edges, gold.sentences)
         return Potentials(np.where(counts > 0, 60.0, -60.0).astype(np.float32), potentials.constants)
@@ -163,7 +168,7 @@ def test_the_student_of_a_certain_teacher_is_trained_on_its_predictions(teacher)
     found = []
     for document in raw:
         batch = Batch.of([prepare(document)])
-        potentials = teacher.fitted.score(batch)
+        potentials = teacher.fitted.scorer.score(batch)
         table = teacher.fitted.decode(potentials, batch.sentences)
         spans = batch.tokens
         rows = [(kind, pieces) for (_, kind, pieces), _ in table.headed()]

@@ -18,7 +18,7 @@ from spanloom.recognize import compact
 from spanloom.rescoring import Rescorer, fitting, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN
 from spanloom.rescoring.fitting import EXITS
-from spanloom.rescoring.rescorer import EarlyExit, ScoredCandidates
+from spanloom.rescoring.rescorer import EarlyExit
 from spanloom.rescoring.values import TokenColumns
 from spanloom.structures.base import identities
 from spanloom.text import prepare
@@ -68,7 +68,7 @@ def test_mentions_are_candidates_and_their_scores_are_those_of_marginals(recogni
 def test_candidates_are_those_of_all_penalties(recognizer, notes):
     model = recognizer.fitted
     batch = Batch.of(recognizer.ready(notes.test[:4]))
-    potentials = model.score(batch)
+    potentials = model.scorer.score(batch)
     words = TokenColumns(batch, (), model.scorer.features).words
     tables = [model.with_penalty(penalty).decode(potentials, batch.sentences) for penalty in (0.0, 2.0, 4.0)]
     expected = [set(table.headed()) for table in tables]
@@ -107,14 +107,14 @@ def test_candidates_that_the_first_stage_is_sure_of_are_not_looked_at(recognizer
     if second.early_exit is None:  # it would cost too much here
         second = replace(second, early_exit=EarlyExit(3.0, Platt(0.9, 0.1)))
     batch = recognizer.fitted.scorer.prepare(Batch.of(list(map(prepare, notes.test))))
-    scored = second.scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
+    scored = second.scored(recognizer.fitted, batch, recognizer.fitted.scorer.score(batch))
     odds = scored.candidates.odds
     skipped = (np.abs(odds) > second.early_exit.threshold) & scored.candidates.table.contiguous
     assert 0.1 < skipped.mean() < 0.9
     scaling = second.early_exit.scaling
     assert second.early_exit.threshold in EXITS
     np.testing.assert_allclose(scored.odds[skipped], scaling.slope * odds[skipped] + scaling.intercept)
-    every = replace(second, early_exit=None).scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
+    every = replace(second, early_exit=None).scored(recognizer.fitted, batch, recognizer.fitted.scorer.score(batch))
     np.testing.assert_array_equal(every.odds[~skipped], scored.odds[~skipped])
     assert (second.chosen(every) != second.chosen(scored)).sum() <= 0.01 * len(odds)
 
@@ -226,8 +226,8 @@ def test_few_mentions_have_no_second_stage(notes):
 def test_candidates_with_gaps_have_weights_and_a_threshold_of_their_own(gapped, notes):
     second, [batch] = gapped.second_, [Batch.of([prepare(document) for document in notes.dev])]
     assert second.gapped is not None
-    candidates, values = second.proposed(gapped.fitted, batch, gapped.fitted.score(batch))
-    scored = ScoredCandidates(candidates, second.odds(candidates, values))
+    scored = second.scored(gapped.fitted, batch, gapped.fitted.scorer.score(batch))
+    candidates, _, values = scored
     with_gaps = ~scored.candidates.table.contiguous
     assert with_gaps.any()
     swapped = replace(second, weights=second.gapped, gapped=second.weights, early_exit=None)

@@ -17,7 +17,7 @@ from spanloom.hypergraph import ENGINES, SubgraphEngine, reference
 from spanloom.hypergraph.constrain import rivals
 from spanloom.models import explain
 from spanloom.structures import STRUCTURES, MentionTable, Structure, structure_of
-from spanloom.structures.base import drop_gaps, no_heads
+from spanloom.structures.base import drop_gaps
 from spanloom.structures.chain import Bio, FlatChain
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
 from spanloom.structures.strands.structure import Shape, Stranded
@@ -80,7 +80,7 @@ class TwoLayers(Stranded):
         count = len(found.sentence)
         end = found.bounds[np.arange(count), found.size - 1]
         ptr = np.arange(count + 1)
-        return MentionTable(found.sentence, found.kind, ptr, found.bounds[:, 0].copy(), end, no_heads(count))
+        return MentionTable(found.sentence, found.kind, ptr, found.bounds[:, 0].copy(), end, np.full((count, 2), -1))
 
 
 @dataclass(frozen=True)

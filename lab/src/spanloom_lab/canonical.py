@@ -13,7 +13,7 @@ import numpy as np
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Ints
-from spanloom.structures.base import MentionTable, Structure, no_heads
+from spanloom.structures.base import MentionTable, Structure
 from spanloom_lab.transitions import counts
 
 _MOST_MENTIONS = 16  # whose sets are listed: each more doubles their number
@@ -124,5 +124,5 @@ def _table(every: list[tuple[tuple[int, int], ...]], sets: Ints, components: int
         ptr,
         taken[:, 0].copy(),
         taken[:, 1].copy(),
-        no_heads(len(sentence)),
+        np.full((len(sentence), 2), -1),
     )

@@ -302,7 +302,7 @@ def f1(counts: Iterable[MentionCounts]) -> float:
 def _measured(chain: Recognizer, dev: Sequence[Document]) -> Link:
     """The chain in its place, calibrated, and its development F1 counted again."""
     batch = Batch.of(dev)
-    potentials = chain.fitted.score(batch)
+    potentials = chain.fitted.scorer.score(batch)
     best = best_consistent(chain.fitted, OverlapRules.free(1), potentials, batch.sentences, chain.reading)
     tagger, checked = calibrate(chain.fitted, batch, potentials, best)
     chain.model_, chain.report_ = tagger, replace(chain.report_, calibration=checked)
@@ -323,7 +323,7 @@ def _tuned(chain: Recognizer, dev: Sequence[Document], others: Sequence[MentionC
     batch = Batch.of(dev)
     gold = Gold(batch, tagger.types)
     rows = set(gold.table.rows())
-    potentials, offsets = tagger.score(batch), batch.sentences
+    potentials, offsets = tagger.scorer.score(batch), batch.sentences
 
     def counts(penalty: float) -> MentionCounts:
         found = set(tagger.with_penalty(penalty).decode(potentials, offsets).rows())

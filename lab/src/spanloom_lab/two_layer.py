@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Edges, Ints, Paths, Template
-from spanloom.structures.base import Encoded, MentionTable, Structure, no_heads
+from spanloom.structures.base import Encoded, MentionTable, Structure
 from spanloom.structures.chain import chain_template, read_chain, run_sizes, write_chain
 from spanloom_lab.two_layer_sets import TwoLayerSets, arrange
 
@@ -140,7 +140,7 @@ class TwoLayer(Structure):
         places -= (kind * size + offsets[sentence])[:, None, None]
         kept = np.stack([np.ones_like(touching), ~touching], 1)
         ptr = np.append(0, kept.sum(1).cumsum())
-        return MentionTable(sentence, kind, ptr, places[kept][:, 0], places[kept][:, 1], no_heads(len(kind)))
+        return MentionTable(sentence, kind, ptr, places[kept][:, 0], places[kept][:, 1], np.full((len(kind), 2), -1))
 
     def tags_of(self, edges: Edges) -> NDArray[np.str_]:
         """(T, K) the tags of hyperedges, by name."""

@@ -59,7 +59,7 @@ def _drawings(model: Drawable, document: Document) -> Iterator[tuple[str, str]]:
     tagger = model.fitted
     structure, types = tagger.structure, tagger.types
     batch = Batch.of(model.ready([document]))
-    potentials, offsets, words = tagger.score(batch), batch.sentences, batch.words
+    potentials, offsets, words = tagger.scorer.score(batch), batch.sentences, batch.words
     edges = tagger.best(potentials, offsets)
     found = structure.decode(edges, offsets, types)
     for n, (first, end) in enumerate(pairwise(offsets.tolist())):

@@ -83,7 +83,15 @@ class Document:
             ):
                 setattr(self, name, _pairs(offsets, name))
         if type(self.mentions) is not list or self.mentions:
-            check_mentions(self.mentions)
+            given: object = self.mentions
+            if not isinstance(given, Sequence):
+                raise DataError(
+                    f"mentions of a document are {shorten(repr(given))}, expected a list of Mention objects"
+                )
+            for number, mention in enumerate(given):
+                if not isinstance(mention, Mention):
+                    expected = "a Mention, such as Mention('problem', [(0, 3)])"
+                    raise DataError(f"mentions[{number}] is {shorten(repr(mention))}, expected {expected}")
         if type(self.sections) is not list or self.sections:
             try:
                 self.sections = [Section(name, Span(*map(index, span))) for name, span in self.sections]
@@ -161,20 +169,6 @@ def _pairs(offsets: OffsetsLike, name: str) -> Offsets:
     except (TypeError, ValueError):  # lists of different lengths, or no integers
         found = shorten(repr(offsets))
         raise DataError(f"{name} of a document are {found}, expected pairs of offsets: [(0, 2), (3, 8)]") from None
-
-
-def check_mentions(mentions: object) -> None:
-    """Check that all items of a list are mentions; their content is checked by `spanloom.document.validate`.
-
-    Raises:
-        DataError: no list, or an item that is not a mention, but for example a tuple.
-    """
-    if not isinstance(mentions, Sequence):
-        raise DataError(f"mentions of a document are {shorten(repr(mentions))}, expected a list of Mention objects")
-    for number, mention in enumerate(mentions):
-        if not isinstance(mention, Mention):
-            expected = "a Mention, such as Mention('problem', [(0, 3)])"
-            raise DataError(f"mentions[{number}] is {shorten(repr(mention))}, expected {expected}")
 
 
 def check_documents(documents: object, name: str) -> None:

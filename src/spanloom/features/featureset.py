@@ -265,14 +265,10 @@ class FeatureSet:
         own = table._replace(source=table.source[columns], base=table.base[columns], stride=table.stride[columns])
         ids, offsets = in_parts(batch.sentences, lambda some: _evaluate(divided.own, divided.most, own, some), run)
         keys = Keys(self._numbered(ids), offsets, self.dense(batch))
-
         # 3. The rows of values that each token has.
-        def references(sentences: Int64) -> tuple[Int32, Int64]:
-            size = int(sentences[-1] - sentences[0])
-            rows, bounds = np.empty(size * divided.references, np.int32), np.empty(size + 1, np.int64)
-            return rows[: _refer(shared, table, starts, sentences, rows, bounds)], bounds
-
-        return SharedKeys(keys, values, *in_parts(batch.sentences, references, run))
+        size = len(batch.tokens)
+        rows, bounds = np.empty(size * divided.references, np.int32), np.empty(size + 1, np.int64)
+        return SharedKeys(keys, values, rows[: _refer(shared, table, starts, batch.sentences, rows, bounds)], bounds)
 
     @property
     def width(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -165,7 +166,7 @@ class FeatureIndex:
         Args:
             ids: keys, such as ``keys.ids[keys.offsets[t]:keys.offsets[t + 1]]``.
         """
-        found, offsets = self._found(Keys(ids, np.arange(len(ids) + 1, dtype=np.int64)), SERIAL)
+        found, offsets = self._found(ids, np.arange(len(ids) + 1, dtype=np.int64))
         rows = np.full(len(ids), -1, np.int32)
         rows[np.diff(offsets) > 0] = found
         return rows
@@ -180,7 +181,7 @@ class FeatureIndex:
         Returns:
             Values are shares, 1/g each. A row occurs as often in a token as it has keys there, in the keys' order.
         """
-        indices, offsets = self._found(keys, run)
+        indices, offsets = in_parts(keys.offsets, partial(self._found, keys.ids), run)
         return Sparse(indices, offsets, self._shares[indices], keys.dense)
 
     def lookup_shared(self, keys: SharedKeys, *, run: Executor = SERIAL) -> Sparse:
@@ -190,8 +191,8 @@ class FeatureIndex:
             keys: from the feature set of the training data.
             run: how pieces of the work are run; the result does not depend on it.
         """
-        shared = Shared(Sparse(*self._found(keys.values, run)), keys.rows, keys.offsets)
-        return Sparse(*self._found(keys.own, run), dense=keys.own.dense, shared=shared)
+        values, own = (in_parts(some.offsets, partial(self._found, some.ids), run) for some in (keys.values, keys.own))
+        return Sparse(*own, dense=keys.own.dense, shared=Shared(Sparse(*values), keys.rows, keys.offsets))
 
     def weighed(self, made: Conjunctions, values: UInt64, weights: Float32, run: Executor = SERIAL) -> Float32:
         """Return the sum of the weights of the features of N things, (N,): as with their keys and matrix, but faster.
@@ -209,13 +210,11 @@ class FeatureIndex:
         )
         return found
 
-    def _found(self, keys: Keys, run: Executor) -> tuple[Int32, Int64]:
-        def found(offsets: Int64) -> tuple[Int32, Int64]:
-            indices, out = np.empty(int(offsets[-1] - offsets[0]), np.int32), np.empty(len(offsets), np.int64)
-            count = _lookup(keys.ids, offsets, *self._slots, *self._seen, len(self.group_sizes), indices, out)
-            return indices[:count], out
-
-        return in_parts(keys.offsets, found, run)
+    def _found(self, ids: UInt64, offsets: Int64) -> tuple[Int32, Int64]:
+        """Return the rows of the known ones of some keys, and where those of each token begin."""
+        rows, bounds = np.empty(int(offsets[-1] - offsets[0]), np.int32), np.empty(len(offsets), np.int64)
+        count = _lookup(ids, offsets, *self._slots, *self._seen, len(self.group_sizes), rows, bounds)
+        return rows[:count], bounds
 
     def keeping(self, rows: NDArray[np.bool_]) -> FeatureIndex:
         """Return an index of some of the rows, renumbered in their order; other keys are unknown to it.

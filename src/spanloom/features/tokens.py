@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class CharacterTable(NamedTuple):
-    """Properties of each code point up to the highest of the batch.
+    """Properties of each code point up to the highest of the batch, from Python's Unicode tables; 0 where it is absent.
 
     Args:
         maps: (4, code points) uint32: itself, its lower case, the same with digits as 0, and its kind in a word shape
@@ -104,7 +104,16 @@ class DistinctWords(NamedTuple):
     def of(cls, tokens: Tokens) -> DistinctWords:
         """Number the words of some tokens in the order of their first occurrence."""
         ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
-        return cls(ids, hashes, tokens.starts[first], tokens.ends[first], characters(tokens.codes))
+        highest = int(tokens.codes.max()) if len(tokens.codes) else 0
+        seen = np.zeros(highest + 1, np.bool_)
+        seen[tokens.codes] = True
+        points = np.flatnonzero(seen)
+        rows = [_character(chr(point)) for point in points.tolist()]
+        maps, flags = np.zeros((4, highest + 1), np.uint32), np.zeros(highest + 1, np.uint8)
+        if rows:
+            table = np.array(rows, np.int64).T
+            maps[:, points], flags[points] = table[:4], table[4]
+        return cls(ids, hashes, tokens.starts[first], tokens.ends[first], CharacterTable(maps, flags))
 
 
 class StreamedWords:
@@ -135,20 +144,6 @@ class StreamedWords:
                 self.words.append(tokens.text[tokens.starts[at] : tokens.ends[at]])
         numbers: Int64 = own[ids]
         return numbers
-
-
-def characters(codes: NDArray[np.uint32]) -> CharacterTable:
-    """Return the properties of the occurring code points, from Python's Unicode tables."""
-    highest = int(codes.max()) if len(codes) else 0
-    seen = np.zeros(highest + 1, np.bool_)
-    seen[codes] = True
-    points = np.flatnonzero(seen)
-    rows = [_character(chr(point)) for point in points.tolist()]
-    maps, flags = np.zeros((4, highest + 1), np.uint32), np.zeros(highest + 1, np.uint8)
-    if rows:
-        table = np.array(rows, np.int64).T
-        maps[:, points], flags[points] = table[:4], table[4]
-    return CharacterTable(maps, flags)
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from spanloom.document import Document
-from spanloom.document.document import check_document, check_documents, check_mentions
+from spanloom.document.document import check_document, check_documents
 from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
@@ -173,7 +173,7 @@ def _checked(documents: Iterable[Document], path: str | Path, kind: Format) -> I
     """Yield documents, and raise at one that `read` would reject."""
     for number, document in enumerate(documents):
         check_document(document, number, "documents")
-        check_mentions(document.mentions)
+        document.__post_init__()  # its fields may have been changed since it was made
         for problem in find_errors(document):
             if problem.kind == "duplicate identifier" and not kind.keeps_ids:
                 continue  # such a writer finds another one, and counts it

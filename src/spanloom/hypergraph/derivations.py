@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import reference
 from spanloom.hypergraph.engine import (
+    PIECES,
     Choices,
     Engine,
     Expectations,
@@ -16,14 +17,13 @@ from spanloom.hypergraph.engine import (
     Ints,
     Masked,
     Ranking,
-    pieces,
 )
 from spanloom.hypergraph.subgraphs import SubgraphEngine
 from spanloom.hypergraph.tables import Automaton, Graph, Paths, csr
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.walks import path_probabilities
 from spanloom.native import Kernel
-from spanloom.parallel import Executor
+from spanloom.parallel import Executor, even_ranges
 
 Bools = NDArray[np.bool_]
 _sums = Kernel("derivation_sums")
@@ -45,11 +45,10 @@ class DerivationEngine(Engine):
         log_partition = np.zeros((sentences, types))
         expected = np.zeros(scores.roles.shape if with_counts else (0, 0, 0), np.float32)
         each = np.zeros((sentences, len(scores.constants), types))
-
-        def one(piece: Ints) -> None:
-            _sums(scores, piece, offsets, self._automaton, log_partition, expected, each)
-
-        run.map(one, pieces(sentences, run.workers))
+        run.map(
+            lambda piece: _sums(scores, np.arange(*piece), offsets, self._automaton, log_partition, expected, each),
+            even_ranges(sentences, PIECES if run.workers > 1 else 1),
+        )
         return Expectations(log_partition, expected, each)
 
     @cached_property

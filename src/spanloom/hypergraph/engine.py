@@ -22,7 +22,7 @@ Edges = NDArray[np.int16]
 Mask = NDArray[np.uint8]
 
 _best, _count_roles, _count_constants = Kernel("best"), Kernel("count_roles"), Kernel("count_constants")
-_PIECES = 32  # that work is cut into for several threads
+PIECES = 32  # that work is cut into for several threads, as each costs a call
 _LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
 
@@ -363,15 +363,11 @@ def _best_of_lanes(
     added = np.zeros(scores.roles.shape[1], np.float32) if added is None else added
     for automaton in automata:
         bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, _LANES)
-
-        def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
-            some = bounds[piece[0] : piece[-1] + 2]
-            _best(
-                scores, added, some, own.sentence, own.kind, offsets, own.row, own.column, mark, automaton, totals,
-                found, edges,
-            )  # fmt: skip
-
-        run.map(one, pieces(len(bounds) - 1, run.workers))
+        given = own.sentence, own.kind, offsets, own.row, own.column, mark, automaton, totals, found, edges
+        run.map(
+            lambda some, given=given: _best(scores, added, some, *given),  # type: ignore[misc]
+            [bounds[a : b + 1] for a, b in even_ranges(len(bounds) - 1, PIECES if run.workers > 1 else 1)],
+        )
     score = np.zeros(len(lengths))
     score[order] = totals
     if marked is not None:
@@ -405,8 +401,3 @@ def groups(lengths: Ints, each: int, room: int, most: int) -> Ints:
         fit = room // (each * int(lengths[bounds[-1]]))
         bounds.append(min(bounds[-1] + min(max(fit, 1), most), len(lengths)))
     return np.array(bounds, np.int64)
-
-
-def pieces(count: int, workers: int) -> list[Ints]:
-    """Split the numbers below ``count`` into pieces for so many workers: one for one, as each costs a call."""
-    return [np.arange(a, b) for a, b in even_ranges(count, 1 if workers == 1 else _PIECES)]

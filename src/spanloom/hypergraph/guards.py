@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from spanloom.errors import UsageError
 from spanloom.hypergraph.derivations import DerivationEngine
 from spanloom.hypergraph.engine import (
+    PIECES,
     Best,
     Choices,
     Edges,
@@ -35,12 +36,11 @@ from spanloom.hypergraph.engine import (
     Masked,
     Potentials,
     Ranking,
-    pieces,
 )
 from spanloom.hypergraph.subgraphs import IndependentPart, SubgraphEngine
 from spanloom.hypergraph.tables import Automaton, Paths
 from spanloom.native import Kernel
-from spanloom.parallel import Executor
+from spanloom.parallel import Executor, even_ranges
 from spanloom.sparse import ascending
 
 Bools = NDArray[np.bool_]
@@ -490,18 +490,13 @@ class GuardedEngine(Engine):
         total, probability = np.zeros(len(self._sentence)), np.ones(len(query[1]))
         for part, ptr, guard, low, guards in self._placed if len(lanes) else []:
             usable = _of_part(part, allowed)[:, part.single.edge] if len(allowed) else allowed
-
-            def one(
-                piece: Ints,
-                given: tuple[Any, ...] = (ptr, guard, low, part.single, guards),
-                usable: NDArray[Any] = usable,
-            ) -> None:
-                _guarded(
-                    scores, self._offsets, lanes[piece], self._sentence, self._kind, *given, *query, usable, total,
-                    edges, probability,
-                )  # fmt: skip
-
-            run.map(one, pieces(len(lanes), run.workers))
+            given = ptr, guard, low, part.single, guards, *query, usable, total, edges, probability
+            run.map(
+                lambda some, given=given: _guarded(  # type: ignore[misc]
+                    scores, self._offsets, some, self._sentence, self._kind, *given
+                ),
+                [lanes[a:b] for a, b in even_ranges(len(lanes), PIECES if run.workers > 1 else 1)],
+            )
         return total, probability
 
     def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:

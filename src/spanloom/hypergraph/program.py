@@ -101,7 +101,13 @@ def compile_program(template: Template) -> AutomatonProgram:
             if state in seen:
                 continue
             seen.add(state)
-            for edge, successor in _successors(template, rank, state):
+            pending, following = state
+            kind = min(pending, key=rank.__getitem__, default="")
+            for edge in template.edges_of(kind) if kind else ():
+                here, ahead = (
+                    {child.kind for child in template.edges[edge].children if child.step == step} for step in (0, 1)
+                )
+                successor = (pending - {kind}) | here, following | ahead
                 arcs.append((state, successor, edge))
                 if successor[0]:
                     agenda.append(successor)
@@ -116,23 +122,6 @@ def compile_program(template: Template) -> AutomatonProgram:
     if frozenset() in entries:  # a text whose structure ended early passes through its other tokens without a choice
         arcs.append(((frozenset(), frozenset()), (frozenset(), frozenset()), len(template.edges)))
     return _number(template, rank, list(entries), arcs)
-
-
-def _successors(template: Template, rank: dict[str, int], state: State) -> list[tuple[int, State]]:
-    pending, following = state
-    if not pending:
-        return []
-    kind = min(pending, key=rank.__getitem__)
-    return [
-        (
-            edge,
-            (
-                (pending - {kind}) | {child.kind for child in template.edges[edge].children if child.step == 0},
-                following | {child.kind for child in template.edges[edge].children if child.step == 1},
-            ),
-        )
-        for edge in template.edges_of(kind)
-    ]
 
 
 def _number(

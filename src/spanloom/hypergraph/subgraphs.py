@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from itertools import product
 
 import numpy as np
 
 from spanloom.hypergraph.engine import (
+    PIECES,
     Choices,
     Edges,
     Engine,
@@ -17,14 +17,13 @@ from spanloom.hypergraph.engine import (
     Masked,
     Ranking,
     groups,
-    pieces,
 )
 from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile_program, parts
 from spanloom.hypergraph.tables import Automaton, Hyperedges, Paths, hyperedges_of
 from spanloom.hypergraph.template import Hyperedge, Template
 from spanloom.hypergraph.walks import path_probabilities
 from spanloom.native import Kernel
-from spanloom.parallel import Executor
+from spanloom.parallel import Executor, even_ranges
 
 _sums, _log_sums, _kbest, _sample = (Kernel(name) for name in ("sums", "log_sums", "kbest", "sample"))
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
@@ -64,8 +63,16 @@ class SubgraphEngine(Engine):
     def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
         ranked = [part.kbest(scores, offsets, sentence, kind, count) for part in self.parts]
         combined = ranked[0]
-        for other in ranked[1:]:
-            combined = _best_pairs(combined, other, count)
+        for other in ranked[1:]:  # of equal pairs that with the better first part is first
+            pairs = [
+                (float(a + b), tuple(sorted({*left, *right})))
+                for a, left in zip(combined.score, combined.structures, strict=False)
+                for b, right in zip(other.score, other.structures, strict=False)
+            ]
+            best = heapq.nlargest(count, pairs, key=lambda pair: pair[0])
+            score = np.full(count, -np.inf)
+            score[: len(best)] = [value for value, _ in best]
+            combined = Ranking(score, tuple(choices for _, choices in best))
         return combined
 
     def _drawn(
@@ -88,15 +95,6 @@ class SubgraphEngine(Engine):
                 usable = allowed.take(single.edge, 1) > 0
                 result *= path_probabilities(single, scores, offsets, paths, usable, anywhere, queried, run, late=False)
         return result
-
-
-def _best_pairs(one: Ranking, two: Ranking, count: int) -> Ranking:
-    """Combine the best structures of two independent parts; of equal ones that with the better first part is first."""
-    pairs = product(range(len(one.structures)), range(len(two.structures)))
-    best = heapq.nsmallest(count, pairs, key=lambda pair: -(one.score[pair[0]] + two.score[pair[1]]))
-    score = np.full(count, -np.inf)
-    score[: len(best)] = [one.score[i] + two.score[j] for i, j in best]
-    return Ranking(score, tuple(tuple(sorted({*one.structures[i], *two.structures[j]})) for i, j in best))
 
 
 class IndependentPart:
@@ -154,16 +152,16 @@ class IndependentPart:
         room_size = int((widths * lengths[order[bounds[:-1]]]).max(initial=0)) * (numbers // types)
         rooms: list[Floats] = []  # one for each thread: new pages of memory for each piece take a fifth of its time
 
-        def one(piece: Ints) -> None:
+        def one(piece: tuple[int, int]) -> None:
             room = rooms.pop() if rooms else np.empty(room_size)
             _sums(
-                scores, bounds[piece[0] : piece[-1] + 2], order, offsets, *self.program.orders, self._bundled, room,
+                scores, bounds[piece[0] : piece[1] + 1], order, offsets, *self.program.orders, self._bundled, room,
                 log_partition, safely, expected, each,
             )  # fmt: skip
             rooms.append(room)
 
         # A piece takes neighbours in the order of length; long sentences are few and come first.
-        run.map(one, pieces(len(bounds) - 1, run.workers))
+        run.map(one, even_ranges(len(bounds) - 1, PIECES if run.workers > 1 else 1))
         for n, k in () if safely.all() else np.argwhere(~safely).tolist():
             found = np.empty(1)
             _log_sums(

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph.engine import Floats, Ints, Masked, pieces
+from spanloom.hypergraph.engine import PIECES, Floats, Ints, Masked
 from spanloom.hypergraph.tables import Automaton, Paths
 from spanloom.native import Kernel
-from spanloom.parallel import Executor
+from spanloom.parallel import Executor, even_ranges
 from spanloom.sparse import ascending
 
 _path_probability = Kernel("path_probability")
@@ -41,10 +41,9 @@ def path_probabilities(
     order = ascending(sentence, paths.kind[queries], paths.first[queries])
     queries, sentence = queries[order], sentence[order]
     cuts = np.flatnonzero(np.diff(sentence, prepend=-1))
-    bounds = [*(int(cuts[piece[0]]) for piece in pieces(len(cuts), run.workers)), len(queries)]
-
-    def one(piece: Ints) -> None:
-        _path_probability(scores, offsets, questions, begins, piece, late, automaton, chances)
-
-    run.map(one, [queries[a:b] for a, b in pairwise(bounds)])
+    bounds = [*(int(cuts[a]) for a, _ in even_ranges(len(cuts), PIECES if run.workers > 1 else 1)), len(queries)]
+    run.map(
+        lambda piece: _path_probability(scores, offsets, questions, begins, piece, late, automaton, chances),
+        [queries[a:b] for a, b in pairwise(bounds)],
+    )
     return chances

@@ -277,7 +277,12 @@ def agree(
         current = replace(data, target=CorpusTarget(empty, soft))
         folds = held_out(current, none, settings.models, number, run)
         for _ in range(STEPS):
-            marks = [_with_votes(fold, voices, rates, settings) for fold in folds]
+            marks = []
+            for fold in folds:
+                roles = fold.potentials.roles.copy()
+                for voice, own in zip(voices, rates, strict=True):
+                    roles += votes_of(voice, own, starts, fold.tokens)
+                marks.append(fold._replace(potentials=Potentials(roles, fold.potentials.constants)))
             soft = in_order(folds, [engine.expectations(fold.potentials, fold.offsets, run) for fold in marks])
             rates = [rates_of(voice, soft.roles.astype(np.float32), starts) for voice in voices]
         folds = marks
@@ -288,10 +293,3 @@ def agree(
     for voice, own in zip(voices, rates, strict=True):
         votes += votes_of(voice, own, starts, np.arange(len(votes)))
     return Agreed(VotesTarget(engine, offsets, votes), start, rates, folds)
-
-
-def _with_votes(fold: HeldOut, voices: Sequence[Voice], rates: Sequence[Rates], settings: Agreement) -> HeldOut:
-    roles = fold.potentials.roles.copy()
-    for voice, own in zip(voices, rates, strict=True):
-        roles += votes_of(voice, own, settings.starts, fold.tokens)
-    return fold._replace(potentials=Potentials(roles, fold.potentials.constants))

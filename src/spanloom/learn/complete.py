@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Potentials
-from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
+from spanloom.learn.corpus_target import CorpusTarget
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.density import DensityTarget
 from spanloom.learn.descent import adagrad
@@ -82,18 +82,27 @@ def complete(
     given = data.target.target_counts(_nothing(data)).roles[:, settings.starts]
     folds = held_out(data, edges, settings.models, 1, run)
     own = [allowed.take(fold.sentences, fold.tokens) for fold in folds]
-    offset, soft = _fitted(engine, folds, own, settings, run)
+    # 1. The offsets with which the expected starts are those that are wanted, and what is expected then.
+    starts, target_counts = settings.starts, settings.target_counts
+    widest = np.where(np.isnan(target_counts), 0.0, _WIDEST)
+    low, high = -widest, widest
+    for _ in range(_HALVINGS if widest.any() else 0):
+        middle = (low + high) / 2
+        found = _expected(engine, folds, own, starts, middle, run)
+        few = sum(one.roles[:, starts].sum((0, 1), dtype=float) for one in found) < target_counts
+        low, high = np.where(few, middle, low), np.where(few, high, middle)
+    offset = (low + high) / 2
+    soft = in_order(folds, _expected(engine, folds, own, starts, offset, run))
+    # 2. A target of these, and weights to begin with.
     filled_in = replace(data, target=CorpusTarget(EdgeTarget(engine, offsets[:1], edges[:0]), soft))
-    expected = soft.roles[:, settings.starts].astype(np.float32)
+    expected = soft.roles[:, starts].astype(np.float32)
     filled = np.maximum(expected - given, 0.0)
     likely = np.where(expected > 0.5, filled, 0.0).sum((0, 1), dtype=float)
     sure = likely / np.maximum(filled.sum((0, 1), dtype=float), 1e-12)
     l2, epochs, rate, seed = settings.models
     start = adagrad(filled_in, l2=l2, epochs=epochs, rate=rate, seed=(seed, 0), run=run)
     within = ReadingsTarget(engine, offsets, allowed)
-    target = DensityTarget(
-        engine, offsets, within, settings.starts, settings.target_counts / max(offsets[-1], 1), _PULL
-    )
+    target = DensityTarget(engine, offsets, within, starts, target_counts / max(offsets[-1], 1), _PULL)
     return Completed(target, start, offset, expected.sum((0, 1), dtype=float), sure)
 
 
@@ -113,19 +122,3 @@ def _expected(
         scores = Potentials(roles, fold.potentials.constants)
         found.append(own.expectations(engine, scores, fold.offsets, run))
     return found
-
-
-def _fitted(
-    engine: Engine, folds: list[HeldOut], allowed: list[Readings], settings: Completion, run: Executor
-) -> tuple[Floats, SoftCounts]:
-    """Return the offsets with which the expected starts are those that are wanted, and what is expected then."""
-    starts, target_counts = settings.starts, settings.target_counts
-    widest = np.where(np.isnan(target_counts), 0.0, _WIDEST)
-    low, high = -widest, widest
-    for _ in range(_HALVINGS if widest.any() else 0):
-        middle = (low + high) / 2
-        found = _expected(engine, folds, allowed, starts, middle, run)
-        few = sum(one.roles[:, starts].sum((0, 1), dtype=float) for one in found) < target_counts
-        low, high = np.where(few, middle, low), np.where(few, high, middle)
-    offset = (low + high) / 2
-    return offset, in_order(folds, _expected(engine, folds, allowed, starts, offset, run))

@@ -10,7 +10,6 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.features import Dense
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet
@@ -336,14 +335,12 @@ class _State:
             ),
             even_ranges(found, min(_PIECES, 1 + found // _FEWEST) if run.workers > 1 else 1),
         )  # fmt: skip
-        if matrix.dense is not None:
-            self._update_dense(matrix.dense, tokens, residual, run)
-
-    def _update_dense(self, dense: Dense, tokens: Ints, residual: Singles, run: Executor) -> None:
-        """Step the weights of dense columns, of which every batch has all."""
-        own = slice(len(self.flat) - dense.width, None)
-        gradient = np.empty((dense.width, residual.shape[1]), np.float32)
-        dense_gradient(dense, tokens, residual, gradient, run)
+        if matrix.dense is None:
+            return
+        # Step the weights of dense columns, of which every batch has all.
+        own = slice(len(self.flat) - matrix.dense.width, None)
+        gradient = np.empty((matrix.dense.width, residual.shape[1]), np.float32)
+        dense_gradient(matrix.dense, tokens, residual, gradient, run)
         weights, squares = self.flat[own], self.squares[own]
         gradient += self.scales[own, :1] * weights
         squares += gradient * gradient

@@ -208,7 +208,8 @@ class _Passes:
             total += float(loss.detach())
         torch.nn.utils.clip_grad_norm_(network.parameters(), _CLIP)
         self.seen += int(self.sizes[units].sum())
-        share = _schedule(self.seen / self.total)
+        done = self.seen / self.total  # the rate rises, then falls to 0
+        share = done / _WARM if done < _WARM else max(0.0, (1 - done) / (1 - _WARM))
         for group, highest in zip(self.optimizer.param_groups, self.highest, strict=True):
             group["lr"] = highest * share
         self.optimizer.step()
@@ -264,11 +265,6 @@ def passes_of(sizes: Ints, batch: int) -> int:
     """
     steps = min(len(sizes), int(sizes.sum()) // max(1, batch))
     return int(np.clip(-(-STEPS // max(1, steps)), 4, 30))
-
-
-def _schedule(done: float) -> float:
-    """Return the rate at a share of all text, as a share of its highest: it rises, then falls to 0."""
-    return done / _WARM if done < _WARM else max(0.0, (1 - done) / (1 - _WARM))
 
 
 def _groups(scorer: EncoderScorer, settings: Finetuning) -> list[dict[str, Any]]:

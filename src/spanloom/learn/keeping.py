@@ -86,7 +86,8 @@ class Keeper:
             return
         entries = self._stopping.history.entries
         arrays = {f"weights.{name}": array for name, array in arrays_of(trained(self._network)).items()}
-        arrays |= {f"optimizer.{name}": array for name, array in _moments(self._optimizer).items()}
+        for number, moments in self._optimizer.state_dict()["state"].items():
+            arrays |= {f"optimizer.{number}.{name}": array for name, array in arrays_of(moments).items()}
         arrays |= {f"random.{name}": array for name, array in arrays_of(_random()).items()}
         best = None
         if entries:
@@ -168,12 +169,6 @@ def put(state: Mapping[str, Tensor], arrays: Mapping[str, Array], prefix: str = 
 
 def _under(arrays: Mapping[str, Array], name: str) -> dict[str, Array]:
     return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
-
-
-def _moments(optimizer: torch.optim.Optimizer) -> dict[str, Array]:
-    """Return the moments and steps of each of the optimizer's arrays, by its number."""
-    state = optimizer.state_dict()["state"]
-    return arrays_of({f"{number}.{key}": value for number, own in state.items() for key, value in own.items()})
 
 
 def _put_moments(optimizer: torch.optim.Optimizer, arrays: Mapping[str, Array]) -> None:

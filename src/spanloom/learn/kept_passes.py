@@ -90,7 +90,11 @@ class KeptPasses(Generic[W]):
             number, self._digests = int(stored["passes"]), dict(stored["sha256"])
             for at, (stop, own, form) in enumerate(zip(self._stops, stored["runs"], forms, strict=True)):
                 if not self._resumed(stop, own, at, number, form):
-                    states[at] = self._state(at, number, form)
+                    state = {name: self._read(f"{name}-{at}-{number}", *kind) for name, kind in form.items()}
+                    lengths = {name: len(array) for name, array in state.items() if form[name][1] == (-1,)}
+                    if len({*lengths.values()}) > 1:
+                        raise ValueError(f"found {lengths} numbers, expected as many of each")
+                    states[at] = state
             if number != max(len(stop.history.entries) for stop in self._stops):
                 raise ValueError(f"found {number} passes, expected as many as the longest run has")
         except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
@@ -117,14 +121,6 @@ class KeptPasses(Generic[W]):
             raise ValueError(f"found {len(entries)} entries, expected one for each of {number} passes")
         return over
 
-    def _state(self, at: int, number: int, form: Mapping[str, Form]) -> dict[str, NDArray[Any]]:
-        """Return the state after a pass."""
-        state = {name: self._read(f"{name}-{at}-{number}", *own) for name, own in form.items()}
-        lengths = {name: len(array) for name, array in state.items() if form[name][1] == (-1,)}
-        if len({*lengths.values()}) > 1:
-            raise ValueError(f"found {lengths} numbers, expected as many of each")
-        return state
-
     def keep(self, number: int, states: Mapping[int, Arrays]) -> None:
         """As of `Keeper`.
 
@@ -148,14 +144,18 @@ class KeptPasses(Generic[W]):
         with filling(self._folder):
             self._folder.mkdir(exist_ok=True)
             for name, array in arrays.items():
-                self._digests[name] = self._write(name, array)
+                whole = np.ascontiguousarray(array)
+                with (self._folder / f"{name}{SUFFIX}").open("wb") as file:
+                    whole.tofile(file)
+                    os.fsync(file.fileno())
+                self._digests[name] = digest_of(whole)
             self._digests = {name: digest for name, digest in self._digests.items() if name in needed}
             new = self._folder / f"{_DESCRIPTION}.new"
             new.write_text(json.dumps({"passes": number, "runs": runs, "sha256": self._digests}), encoding="ascii")
             new.replace(self._folder / _DESCRIPTION)  # from now on this pass counts, and not the one before
-            for file in self._folder.glob(f"*{SUFFIX}"):
-                if file.stem not in needed:
-                    file.unlink()
+            for path in self._folder.glob(f"*{SUFFIX}"):
+                if path.stem not in needed:
+                    path.unlink()
 
     def _read(self, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
         path, expected = self._folder / f"{name}{SUFFIX}", np.dtype(kind).itemsize * math.prod(shape)
@@ -165,11 +165,3 @@ class KeptPasses(Generic[W]):
         if digest_of(found) != self._digests[name]:
             raise ValueError(f"{path.name} is not what was written: its checksum is another")
         return found
-
-    def _write(self, name: str, array: NDArray[Any]) -> str:
-        """Write an array; return its digest."""
-        whole = np.ascontiguousarray(array)
-        with (self._folder / f"{name}{SUFFIX}").open("wb") as file:
-            whole.tofile(file)
-            os.fsync(file.fileno())
-        return digest_of(whole)

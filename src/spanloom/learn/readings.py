@@ -108,7 +108,11 @@ class Readings(NamedTuple):
         factors = np.maximum(np.bincount(place, signed, count), _LEAST * largest).reshape(-1, log_partition.shape[1])
         of_term = np.searchsorted(np.unique(self.owner), self.term)
         total = np.bincount(of_term, factors.prod(1), len(most))
-        others = _products_of_others(factors) / total[of_term, None]
+        # of each factor the product of all others of its term
+        ones = np.ones((len(factors), 1))
+        before = np.hstack([ones, factors[:, :-1].cumprod(1)])
+        behind = np.hstack([factors[:, :0:-1].cumprod(1)[:, ::-1], ones])
+        others = before * behind / total[of_term, None]
         to = self.part[:, 2] * log_partition.shape[1] + self.part[:, 1]
         shares: Floats = np.bincount(to, signed * others.ravel()[place], log_partition.size).astype(float)
         logarithms: Floats = np.log(total) + most.sum(1)
@@ -221,19 +225,6 @@ class AllowedTarget(ReadingsTarget):
             raise UsageError(
                 f"no structure of sentence {sentence} and type {kind} is allowed; what is annotated contradicts itself"
             )
-
-
-def _products_of_others(factors: Floats) -> Floats:
-    """Return (J, K) the product of all other factors of each term.
-
-    >>> _products_of_others(np.array([[2.0, 3.0, 0.0]])).tolist()
-    [[0.0, 0.0, 6.0]]
-    """
-    ones = np.ones((len(factors), 1))
-    before = np.hstack([ones, factors[:, :-1].cumprod(1)])
-    behind = np.hstack([factors[:, :0:-1].cumprod(1)[:, ::-1], ones])
-    found: Floats = before * behind
-    return found
 
 
 def _in_order(place: Ints) -> Ints:

@@ -91,7 +91,7 @@ class Reader:
             run: how pieces of the work are run; the result does not depend on it.
         """
         offsets, document = batch.sentences, np.repeat(np.arange(len(batch.documents)), np.diff(batch.firsts))
-        scores = self.tagger.score(batch, run) if potentials is None else potentials
+        scores = self.tagger.scorer.score(batch, run) if potentials is None else potentials
         evidence = find_evidence(self.tagger, scores, offsets, self.least, self.proposer.longest, run)
         found = self.proposer.propose(batch, evidence, given, gold)
         sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(found.ptr))

@@ -119,15 +119,12 @@ class ClaimLiterals:
             tokens = corpus.offsets[table.sentence[row]] + np.arange(first, last)
             closed = bool((corpus.status[tokens, table.kind[row]] == COMPLETE).any())
             self.ways[row] = (row,) if closed else open_ways
-            if closed and not all(self._rests(corpus, path) for path in numbers):
-                self.partly[row] = open_ways
+            for path in numbers if closed else ():  # which may begin before the mention's first token
+                begin = int(corpus.offsets[self.paths.sentence[path]] + self.paths.first[path])
+                status = corpus.status[begin : begin + len(self.paths.spread(path)), self.paths.kind[path]]
+                if not (status == COMPLETE).all():
+                    self.partly[row] = open_ways
         self.lane_of = {way: self.lanes[row] for row, ways in self.ways.items() for way in ways}
-
-    def _rests(self, corpus: Corpus, path: int) -> bool:
-        """Return whether annotation is complete at all tokens of a path, which may begin before the mention's first."""
-        begin = int(corpus.offsets[self.paths.sentence[path]] + self.paths.first[path])
-        status = corpus.status[begin : begin + len(self.paths.spread(path)), self.paths.kind[path]]
-        return bool((status == COMPLETE).all())
 
     def is_row(self, literal: int) -> bool:
         """Return whether a literal is a mention with which a version is encoded."""

@@ -172,7 +172,18 @@ class _Builder:
         masks, offsets = self._masks(np.array(owner, np.int64), version)
         parts = np.array(part, np.int64).reshape(-1, 4)
         found = Readings(allowed, np.array(owner, np.int64), offsets, masks, np.array(term, np.int64), parts)
-        return self._without_impossible(found)
+        # without the terms that no structure is in
+        impossible = np.flatnonzero((found.factors(self._sums(masks, offsets)) <= _NOTHING).any(1))
+        kept = np.setdiff1d(np.arange(len(term)), impossible)
+        left = set(found.term[kept].tolist())
+        for plan in self.plans:
+            if plan.sentence not in left:
+                self._refuse(plan, "contradict each other, or the mentions that are there; leave one of them out")
+        place = np.full(len(term), -1, np.int64)
+        place[kept] = np.arange(len(kept))
+        parts = parts[place[parts[:, 0]] >= 0]
+        parts[:, 0] = place[parts[:, 0]]
+        return found._replace(term=found.term[kept], part=parts)
 
     def _planned(self, apart: frozenset[Literals]) -> Iterator[tuple[Plan, list[list[tuple[int, int, Literals]]]]]:
         """Yield the plans and the parts of the factors of each of their terms; of too many, some claims are dropped."""
@@ -339,21 +350,6 @@ class _Builder:
         order = np.argsort(sentence, kind="stable")
         bounds = np.searchsorted(sentence[order], np.arange(len(self.corpus.offsets)))
         return [order[a:b] for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
-
-    def _without_impossible(self, found: Readings) -> Readings:
-        """Return readings without the terms that no structure is in."""
-        sums = self._sums(found.masks, found.offsets)
-        impossible = np.flatnonzero((found.factors(sums) <= _NOTHING).any(1))
-        kept = np.setdiff1d(np.arange(len(found.term)), impossible)
-        left = set(found.term[kept].tolist())
-        for plan in self.plans:
-            if plan.sentence not in left:
-                self._refuse(plan, "contradict each other, or the mentions that are there; leave one of them out")
-        place = np.full(len(found.term), -1, np.int64)
-        place[kept] = np.arange(len(kept))
-        part = found.part[place[found.part[:, 0]] >= 0]
-        part[:, 0] = place[part[:, 0]]
-        return found._replace(term=found.term[kept], part=part)
 
     def _refuse(self, plan: Plan, why: str) -> NoReturn:
         at, sentence = self.batch.locate(plan.sentence)

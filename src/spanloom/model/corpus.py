@@ -254,7 +254,7 @@ def place(
                     continue
                 own = None if heads[at][0] < 0 else heads[at]
                 mentions.append(found_mention(types[kinds[at]], spans[ptr[at] : ptr[at + 1]], own, links[at], score))
-            documents.append(document.copy(mentions=mentions, meta=other_meta(document)))
+            documents.append(document.copy(mentions=mentions, meta=other_meta(document) if document.meta else {}))
     return documents
 
 

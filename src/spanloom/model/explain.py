@@ -16,7 +16,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document, Mention, Span
 from spanloom.errors import UsageError
-from spanloom.hypergraph import Edges, Engine, Floats, Potentials
+from spanloom.hypergraph import Edges, Floats, Potentials
 from spanloom.hypergraph.constrain import rivals
 from spanloom.model.corpus import Gold, place
 from spanloom.model.structured import StructuredModel
@@ -76,7 +76,7 @@ class _Scored:
 
     @classmethod
     def build(cls, tagger: StructuredModel[Scorer], batch: Batch, reading: str) -> _Scored:
-        scored = tagger.score(batch)
+        scored = tagger.scorer.score(batch)
         found = tagger.decode(scored, batch.sentences, reading)
         return cls(tagger, batch, scored, tagger.penalized(scored), found, reading)
 
@@ -94,16 +94,13 @@ class _Scored:
         gold.lose(tagger.structure.encode(gold.table, self.batch.sentences, types).lost)
         if gold.lost:
             raise unheld(mention, gold.lost[0].reason)
-        return self._with_head(gold.table) if headless and mention.head is None else gold.table
-
-    def _with_head(self, table: MentionTable) -> MentionTable:
-        """A mention with its most probable head."""
-        [row] = table.rows()
+        if not headless or mention.head is not None:
+            return gold.table
+        [row] = gold.table.rows()
         [(first, end)] = row[2]
         heads = list(combinations(range(first, end + 1), 2))
         every = MentionTable.build([row] * len(heads), heads)
-        chances = self._chances(every)
-        return every.take(np.arange(len(heads)) == chances.argmax())
+        return every.take(np.arange(len(heads)) == self._chances(every).argmax())
 
     def _chances(self, mentions: MentionTable) -> Floats:
         """Exact marginals."""
@@ -172,46 +169,30 @@ def contributions(
         lane: the type's number.
     """
     starts = tagger.structure.start_roles(tagger.types) if tagger.penalty else frozenset()
-    by_token, found = _differences(tagger.engine, potentials, edges)
+    # 1. The roles and constants in which the two differ, and how often more the first has each.
+    template = tagger.engine.template
+    (with_roles, with_constants), (without_roles, without_constants) = (
+        tagger.engine.role_counts(own, np.array([0, len(own)])) for own in edges
+    )
+    more = (with_roles - without_roles)[:, :, 0]
+    by_token: dict[int, list[tuple[int, int, float]]] = {}
+    for token, role in zip(*(places.tolist() for places in np.nonzero(more)), strict=True):
+        count = int(more[token, role])
+        by_token.setdefault(token, []).append((role, count, count * float(potentials.roles[token, role, 0])))
+    again = np.rint(with_constants - without_constants)[:, 0]
+    weights = potentials.constants[:, 0]
+    found = [
+        Contribution(template.constants[c], int(again[c]), float(again[c] * weights[c])) for c in np.flatnonzero(again)
+    ]
+    # 2. What features of each token say for its roles.
     assert document.tokens is not None  # it was scored
     for token, roles in by_token.items():
         named = tagger.scorer.named(document, first + token)
         span = Span(*document.tokens[first + token].tolist())
         text = document.text[span.start : span.end]
         for role, times, score in roles:
-            name, parts = tagger.engine.template.roles[role], named.parts(role, lane)
+            name, parts = template.roles[role], named.parts(role, lane)
             parts += [Part(PENALTY, tagger.penalty)] if name in starts else []
             parts.sort(key=lambda part: -abs(part.score))
             found.append(Contribution(name, times, score, first + token, span, text, tuple(parts)))
     return sorted(found, key=lambda item: -abs(item.score))
-
-
-def _differences(
-    engine: Engine, potentials: Potentials, edges: Edges
-) -> tuple[dict[int, list[tuple[int, int, float]]], list[Contribution]]:
-    """Return the roles and constants in which two structures of a sentence differ.
-
-    Args:
-        engine: of both.
-        potentials: of the sentence, of one type.
-        edges: (2, T, 1, D).
-
-    Returns:
-        For each token where they differ the roles, how often more the first has them, and what that scores; and what
-        the constants score.
-    """
-    template = engine.template
-    (with_roles, with_constants), (roles, constants) = (
-        engine.role_counts(own, np.array([0, len(own)])) for own in edges
-    )
-    times = (with_roles - roles)[:, :, 0]
-    found: dict[int, list[tuple[int, int, float]]] = {}
-    for token, role in zip(*(places.tolist() for places in np.nonzero(times)), strict=True):
-        count = int(times[token, role])
-        found.setdefault(token, []).append((role, count, count * float(potentials.roles[token, role, 0])))
-    again = np.rint(with_constants - constants)[:, 0]
-    weights = potentials.constants[:, 0]
-    named = [
-        Contribution(template.constants[c], int(again[c]), float(again[c] * weights[c])) for c in np.flatnonzero(again)
-    ]
-    return found, named

@@ -67,7 +67,10 @@ class OverlapRules:
             types: K.
             apart: (K, K) pairs of types that no sentence could show together; they are allowed.
         """
-        seen, count = _seen(gold, types), np.bincount(gold.kind, minlength=types)
+        _, seen = overlapping(_sorted(gold), np.ones((len(_WAYS), types, types), np.bool_))
+        for way in (SAME, CROSSING, SHARING):  # of whose two mentions neither is the first
+            seen[way] += seen[way].T
+        count = np.bincount(gold.kind, minlength=types)
         share = count / max(1, len(gold))
         gaps = np.bincount(gold.kind[~gold.contiguous], minlength=types)
         allowed = _shown(seen, np.outer(share, share), (1, 2))
@@ -81,33 +84,21 @@ class OverlapRules:
         """True if there is something that may not be."""
         return not (self.allowed.all() and self.gaps.all())
 
-    def possible(self, table: MentionTable) -> Mask:
-        """Return which of M mentions may be at all, (M,)."""
-        mask: Mask = table.contiguous | self.gaps[table.kind]
-        return mask
-
-    def conflicts(self, table: MentionTable) -> Pairs:
-        """Return the pairs of mentions that the rules forbid.
-
-        Args:
-            table: by sentence and first token.
-        """
-        return overlapping(table, self.allowed)[0]
-
     def consistent(self, table: MentionTable, weights: Floats) -> Mask:
         """Return which of M mentions are in the set of the largest total weight that the rules allow, (M,).
 
         Args:
             table: by sentence and first token.
-            weights: (M,), above 0.
+            weights: (M,); those of 0 and below are never chosen.
         """
-        if not self.forbid:
-            return np.ones(len(table), np.bool_)
-        return best_set(np.where(self.possible(table), weights, -1.0), self.conflicts(table))
+        chosen: Mask = (weights > 0) & (table.contiguous | self.gaps[table.kind])
+        likely = np.flatnonzero(chosen)
+        chosen[likely] = best_set(weights[likely], overlapping(table.take(likely), self.allowed)[0])
+        return chosen
 
     def report(self, name: str, gold: MentionTable) -> OverlapReport:
         """Report which pairs are forbidden, and how many pairs of training mentions are."""
-        broken = np.bincount(self.conflicts(_sorted(gold)).way, minlength=len(_WAYS))
+        broken = np.bincount(overlapping(_sorted(gold), self.allowed)[0].way, minlength=len(_WAYS))
         against = {phrase: int(broken[way]) for way, phrase in _WAYS.items() if broken[way]}
         never = [int((~allowed).sum()) for allowed in self.allowed]
         shown = _WAYS if self.gaps.any() else {way: phrase for way, phrase in _WAYS.items() if way != SHARING}
@@ -133,14 +124,6 @@ class OverlapRules:
 def _sorted(table: MentionTable) -> MentionTable:
     first, end = table.first[table.ptr[:-1]], table.end[table.ptr[1:] - 1]
     return table.take(np.lexsort((-end, first, table.sentence)))
-
-
-def _seen(gold: MentionTable, types: int) -> Ints:
-    """Return how many pairs of each two types overlap in each way, (4, K, K)."""
-    _, seen = overlapping(_sorted(gold), np.ones((len(_WAYS), types, types), np.bool_))
-    for way in (SAME, CROSSING, SHARING):  # of whose two mentions neither is the first
-        seen[way] += seen[way].T
-    return seen
 
 
 def _shown(seen: Ints, share: Floats, axes: int | tuple[int, ...]) -> Mask:
@@ -278,14 +261,6 @@ def best_set(weights: Floats, conflicts: Pairs) -> Mask:
     for one, other in zip(conflicts.one[held].tolist(), conflicts.other[held].tolist(), strict=True):
         rivals.setdefault(one, set()).add(other)
         rivals.setdefault(other, set()).add(one)
-    for group in _connected(rivals):
-        chosen[group] = False
-        chosen[_heaviest({i: float(weights[i]) for i in group}, rivals)] = True
-    return chosen
-
-
-def _connected(rivals: dict[int, set[int]]) -> Iterator[list[int]]:
-    """Yield the components of a graph."""
     seen = set[int]()
     for start in rivals:
         if start in seen:
@@ -296,13 +271,19 @@ def _connected(rivals: dict[int, set[int]]) -> Iterator[list[int]]:
             group |= new
             todo += new
         seen |= group
-        yield sorted(group)
+        chosen[[*group]] = False
+        chosen[_heaviest({i: float(weights[i]) for i in group}, rivals)] = True
+    return chosen
 
 
 def _heaviest(weights: dict[int, float], rivals: dict[int, set[int]]) -> list[int]:
     """Return the independent set of the largest weight, of what hangs together."""
     order = sorted(weights, key=lambda i: (-weights[i], i))
-    best = _greedy(order, rivals)
+    best, blocked = list[int](), set[int]()  # the heaviest first
+    for i in order:
+        if i not in blocked:
+            best.append(i)
+            blocked |= rivals[i]
     if len(order) > _MOST_EXACT:
         return best
     most = sum(weights[i] for i in best)
@@ -320,12 +301,3 @@ def _heaviest(weights: dict[int, float], rivals: dict[int, set[int]]) -> list[in
             todo.append((rest, total, taken))  # without it; the other branch is looked at first
         todo.append(([i for i in rest if i not in rivals[first]], total + weights[first], [*taken, first]))
     return best
-
-
-def _greedy(order: list[int], rivals: dict[int, set[int]]) -> list[int]:
-    taken, blocked = [], set[int]()
-    for i in order:
-        if i not in blocked:
-            taken.append(i)
-            blocked |= rivals[i]
-    return taken

@@ -106,7 +106,12 @@ class Parameters(Generic[M]):
             NotFittedError: it is not trained.
         """
         own = self._description()
-        described = {"kind": self.kind, "parameters": self._shown_params(), **own, "training": asdict(self.report_)}
+        given = {name: value for name, value in self.get_params().items() if name not in _OF_THE_MACHINE}
+        shown = {  # a model among them is ``None``, as it is in the file and reported separately
+            name: str(value) if isinstance(value, Path | Structure) else value if isinstance(value, _PLAIN) else None
+            for name, value in given.items()
+        }
+        described = {"kind": self.kind, "parameters": shown, **own, "training": asdict(self.report_)}
         if hasattr(self, "strongest_"):
             strongest = self.strongest_.items()
             described["strongest"] = {role: [list(feature) for feature in features] for role, features in strongest}
@@ -115,14 +120,6 @@ class Parameters(Generic[M]):
     def _description(self) -> dict[str, Any]:
         """Describe the model, apart from its parameters and training."""
         raise NotImplementedError
-
-    def _shown_params(self) -> dict[str, Any]:
-        """Return the parameters; a model among them is ``None``, as it is in the file and reported separately."""
-        given = {name: value for name, value in self.get_params().items() if name not in _OF_THE_MACHINE}
-        return {
-            name: str(value) if isinstance(value, Path | Structure) else value if isinstance(value, _PLAIN) else None
-            for name, value in given.items()
-        }
 
     def summary(self) -> Iterator[str]:
         """Return some lines on what training saw, chose and could not hold."""

@@ -130,15 +130,6 @@ class ReportLines(TrainingCounts):
             yield f"represented, but decoded as others, such as nested ones: {plural(self.ambiguous, 'mention')}"
         yield from self.calibrated()
         yield from part_lines(self.compact)
-        yield from self._caution()
-        last = f"development F1 {100 * self.dev_f1:.1f}"
-        if self.interval is not None:
-            low, high = self.interval
-            last += f", 95 % interval {100 * low:.0f} to {100 * high:.0f}"
-        yield f"{last}, by cross-validation" if self.folds else last
-
-    def _caution(self) -> Iterator[str]:
-        """Yield how little the figures are based on, if it is little."""
         if self.mentions < FEW_MENTIONS and self.interval is not None:
             low, high = self.interval
             one = "; it is unreliable for other documents, as there is one" if self.documents == 1 else ""
@@ -146,6 +137,11 @@ class ReportLines(TrainingCounts):
                 f"caution: trained on {plural(self.mentions, 'mention')}: expect F1 to vary; the estimate "
                 f"{100 * self.dev_f1:.1f} has an interval of {100 * low:.0f} to {100 * high:.0f}{one}"
             )
+        last = f"development F1 {100 * self.dev_f1:.1f}"
+        if self.interval is not None:
+            low, high = self.interval
+            last += f", 95 % interval {100 * low:.0f} to {100 * high:.0f}"
+        yield f"{last}, by cross-validation" if self.folds else last
 
 
 @dataclass(frozen=True)

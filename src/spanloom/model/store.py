@@ -191,7 +191,12 @@ def shared_part(features: FeatureSet | None) -> ModelPart | None:
     rules = features.resources.rules if {"section", "note"} & set(features.computed) else None
     arrays: dict[str, Array] = {}
     if features.clusters is not None:
-        arrays |= _packed_clusters(features.clusters)
+        arrays["clusters"] = packed(features.clusters)
+        if features.clusters.counts:  # in the order of the sorted words
+            counts = [features.clusters.counts[word] for word in sorted(features.clusters)]
+            arrays["counts"] = np.array(counts, np.int64)
+        if features.clusters.letters:
+            arrays["letters"] = packed(features.clusters.letters)
     if features.resources.categories is not None:
         arrays["categories"] = packed(named_phrases(features.resources.categories, " "))
     if features.resources.usual is not None:
@@ -226,16 +231,6 @@ def shared_of(part: ModelPart | None) -> ColumnResources:
     return ColumnResources(
         clusters, Resources(Rules() if rules is None else read_rules(vars(rules)), categories, vectors, usual)
     )
-
-
-def _packed_clusters(clusters: Clusters) -> dict[str, Array]:
-    """Return clusters as arrays; counts are in the order of the sorted words."""
-    arrays = {"clusters": packed(clusters)}
-    if clusters.counts:
-        arrays["counts"] = np.array([clusters.counts[word] for word in sorted(clusters)], np.int64)
-    if clusters.letters:
-        arrays["letters"] = packed(clusters.letters)
-    return arrays
 
 
 def _clusters(part: ModelPart) -> Clusters:

@@ -75,10 +75,10 @@ def strongest_features(
     rows = sorted({row for chosen in picked.values() for row in chosen})
     least = names_from(names)
     common = set(np.array(rows)[_document_counts(batch, built, rows) >= least].tolist()) if least else set()
-    shown = {
-        row: _joined(members if row in common else tuple(dict.fromkeys(map(_template, members))))
-        for row, members in zip(rows, name_rows(features, batch, built, rows), strict=True)
-    }
+    shown = {}
+    for row, members in zip(rows, name_rows(features, batch, built, rows), strict=True):
+        seen = members if row in common else tuple(dict.fromkeys(map(_template, members)))
+        shown[row] = " = ".join(seen[:_NAMES]) + (f" = {len(seen) - _NAMES} more" if len(seen) > _NAMES else "")
     return {name: [(shown[row], float(column[row])) for row in picked[name] if column[row]] for name, column in columns}
 
 
@@ -90,11 +90,6 @@ def _template(name: str) -> str:
     """
     template, sign, _ = name.partition("=")
     return f"{template}=..." if sign else name
-
-
-def _joined(members: Sequence[str]) -> str:
-    more = f" = {len(members) - _NAMES} more" if len(members) > _NAMES else ""
-    return " = ".join(members[:_NAMES]) + more
 
 
 def _document_counts(batch: Batch, built: Built, rows: Sequence[int]) -> Ints:

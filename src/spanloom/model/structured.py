@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from spanloom.document import Batch
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import ENGINES, Edges, Engine, Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
@@ -68,10 +67,6 @@ class StructuredModel(Generic[S]):
         return StructuredModel(
             self.structure, self.types, self.engine, change(self.scorer), self.penalty, self.scalings
         )
-
-    def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
-        """Return the potentials of a batch, without the penalty."""
-        return self.scorer.score(batch, run)
 
     @cached_property
     def start_rows(self) -> list[int]:

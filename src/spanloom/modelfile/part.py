@@ -152,7 +152,9 @@ class ModelPart:
         array = self.arrays.get(name)
         if array is None:
             raise ModelError(f"{self.name + name!r} is missing")
-        fits = len(shape) == array.ndim and all(map(_fits, array.shape, shape))
+        fits = len(shape) == array.ndim and all(
+            wanted is None or size == wanted for size, wanted in zip(array.shape, shape, strict=True)
+        )
         if array.dtype != dtype or not fits:
             expected = ", ".join("any" if length is None else str(length) for length in shape)
             found = f"{array.dtype} of shape {array.shape}"
@@ -180,10 +182,6 @@ def place(stage: str) -> tuple[int, int, str]:
     if not bare.isidentifier() or len(stage) > _LONGEST_NAME:
         raise ModelError(f"found the stage {clip(stage)}, expected a name such as {', '.join(STAGES)}")
     return STAGES.index(bare) if bare in STAGES else len(STAGES), len(stage), stage
-
-
-def _fits(length: int, expected: int | None) -> bool:
-    return expected is None or length == expected
 
 
 @contextmanager

@@ -34,6 +34,8 @@ _TYPES = {
     "f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
     "u8": np.uint8, "u32": np.uint32, "u64": np.uint64,
 }  # fmt: skip
+_PACKED = {kind: struct.Struct(code).pack for kind, code in (("int64_t", "q"), ("uint64_t", "Q"), ("double", "d"))}
+_WORD = struct.Struct("q").unpack
 _ADDRESS, _NOTHING = ctypes.addressof, (ctypes.c_char * 0).from_buffer
 _TRUTH, _BYTE = np.dtype(np.bool_), np.dtype(np.uint8)
 _FIXED = {"1": 1, "2": 2, "3": 3, "4": 4}  # sizes that are numbers
@@ -157,7 +159,7 @@ class Kernel:
         held: list[Any] = []
         try:
             words = self._words(arguments)
-        except (AttributeError, BufferError, TypeError, ValueError):
+        except (AttributeError, BufferError, TypeError, ValueError, struct.error):
             words = None
         if words is None:  # an argument is wrong, of a type that is equal but another object, read-only or to be copied
             words = array("q")
@@ -227,7 +229,7 @@ def _unrolled(fields: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], array[int]
             names.append(name)
             if type(field) is _Number:
                 plain = f"{name} if {name}.__class__ is int else " if field.kind == "int64_t" else ""
-                words.append(f"{plain}_word({name}, {field.kind!r})")
+                words.append(f"{plain}_WORD(_PACKED[{field.kind!r}]({name}))[0]")
                 continue
             also = f" and {name}.dtype is not _TRUTH" if field.dtype == _BYTE else ""
             checks.append(f"if {name}.dtype is not {field.dtype.name}{also}: return None")
@@ -266,8 +268,6 @@ def _address(value: Any, written: bool, held: list[Any]) -> int:
 
 def _word(value: Any, kind: str) -> int:
     """Return a number's 64 bits, as of an int64."""
-    if kind == "double":
-        word: int = struct.unpack("q", struct.pack("d", value))[0]
-        return word
-    number = index(value) if not isinstance(value, np.bool_) else int(value)
-    return number - (1 << 64) if kind == "uint64_t" and number >= 1 << 63 else number
+    number = value if kind == "double" else int(value) if isinstance(value, np.bool_) else index(value)
+    word: int = _WORD(_PACKED[kind](number))[0]
+    return word

@@ -198,7 +198,9 @@ class DocumentPass:
             run: executor of the pieces of work; the result does not depend on it.
         """
         text = DocumentText.of(batch, self.short_forms)
-        found = Ranges.of(*_candidates(self.model, self.model.score(batch, run), batch.sentences, run), batch.sentences)
+        found = Ranges.of(
+            *_candidates(self.model, self.model.scorer.score(batch, run), batch.sentences, run), batch.sentences
+        )
         return batch.with_columns(_columns(text, found, self.names.find(text), self.model.types))
 
     def to_part(self) -> ModelPart:

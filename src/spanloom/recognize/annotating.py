@@ -87,10 +87,25 @@ class Annotating(NamedTuple):
         """
         if len(data.offsets) <= 2:
             raise DataError("several annotators have marked one training sentence; give two at least")
-        annotators = self._annotators()
+        documents, types = self.known.documents, self.model.types
+        annotators = []
+        for name in dict.fromkeys(name for one in documents for name in versions_of(one)):  # as they come
+            covers = np.array([name in versions_of(one) for one in documents], bool)
+            status = _status(self.known, name, types)
+            own = [name in (own := versions_of(d)) and key_of(m) in own[name].mentions for d, m in self.gold.owners]
+            marks = np.array(own, bool) & given_mentions(self.gold.table, status, self.known.sentences)
+            annotators.append(_Annotator(name, covers, status, marks))
         starts = np.array(self.model.start_rows, np.int64)
         voices = [voice for one in annotators for voice in self._voices(one)]
-        self._check(voices)
+        lanes = np.zeros(self.model.structure.lanes(self.model.types), bool)
+        for voice in voices:  # each type has text that is known to have none
+            lanes |= voice.whole & voice.speaks.any(0)
+        if not lanes.all():
+            name = self.model.types[int(np.argmin(lanes))]
+            raise DataError(
+                f"no annotator's annotation of type {name!r} is complete anywhere, so it is unknown where there are no "
+                "mentions; give some that is (meta.annotation)"
+            )
         settings = Agreement(starts, Held(l2, HELD_EPOCHS, rate, seed))
         found = agree(
             data, voices, settings, run, lambda number: callback(Progress("weighing the annotators", number))
@@ -98,19 +113,6 @@ class Annotating(NamedTuple):
         known, gold, edges = self._likeliest(found, run)
         report = self._report(annotators, self._chances(found, run), gold)
         return replace(data, target=found.target), found.start, known, gold, edges, report
-
-    def _annotators(self) -> list[_Annotator]:
-        """Return the annotators, in the order of their first documents."""
-        documents, types, offsets = self.known.documents, self.model.types, self.known.sentences
-        names = list(dict.fromkeys(name for one in documents for name in versions_of(one)))
-        found = []
-        for name in names:
-            covers = np.array([name in versions_of(one) for one in documents], bool)
-            status = _status(self.known, name, types)
-            own = [name in (own := versions_of(d)) and key_of(m) in own[name].mentions for d, m in self.gold.owners]
-            marks = np.array(own, bool) & given_mentions(self.gold.table, status, offsets)
-            found.append(_Annotator(name, covers, status, marks))
-        return found
 
     def _voices(self, one: _Annotator) -> list[Voice]:
         """Return an annotator's voices: where annotation is complete, and where it is not."""
@@ -123,18 +125,6 @@ class Annotating(NamedTuple):
             for word, whole in _KINDS
             if (status == word).any()
         ]
-
-    def _check(self, voices: Sequence[Voice]) -> None:
-        """Check that each type has text known to have none."""
-        lanes = np.zeros(self.model.structure.lanes(self.model.types), bool)
-        for voice in voices:
-            lanes |= voice.whole & voice.speaks.any(0)
-        if not lanes.all():
-            name = self.model.types[int(np.argmin(lanes))]
-            raise DataError(
-                f"no annotator's annotation of type {name!r} is complete anywhere, so it is unknown where there are no "
-                "mentions; give some that is (meta.annotation)"
-            )
 
     def _likeliest(self, found: Agreed, run: Executor) -> tuple[Batch, Gold, Edges]:
         """Return the corpus with the mentions of the likeliest structures."""

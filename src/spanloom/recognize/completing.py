@@ -15,7 +15,7 @@ from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Status
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import EdgeTarget, Listener, Progress, TrainingSet
-from spanloom.learn.complete import Completed, Completion, complete
+from spanloom.learn.complete import Completion, complete
 from spanloom.learn.held_out import HELD_EPOCHS, Held
 from spanloom.model.claimed import with_claims
 from spanloom.model.corpus import Gold
@@ -218,8 +218,21 @@ class Completing(NamedTuple):
         starts = np.array(self.model.start_rows, np.int64)
         marked = np.bincount(self.gold.table.kind, minlength=len(types)).tolist()
         chosen = self._densities(densities(given, dict(zip(types, marked, strict=True))))
-        self._check(chosen)
-        self._check_annotated()
+        least = (_PER * np.array(marked) / max(len(self.status), 1)).tolist()
+        for (name, density), share in zip(chosen.items(), least, strict=True):
+            if density.error is None and density.mentions < share:
+                raise UsageError(
+                    f"density of type {name!r} is {density.mentions:g} mentions per {_PER:,} tokens, but annotation "
+                    f"has {share:.3g} already; expected more"
+                )
+        table = self.gold.table
+        begin = self.known.sentences[table.sentence] + table.first[table.ptr[:-1]]
+        named = (self.status[begin, table.kind] != UNKNOWN).any() or (self.status == COMPLETE).any()
+        if not named and not any(claims_of(document, None) for document in self.known.documents):
+            raise DataError(  # a density gives the number of mentions, but not where they are
+                "the annotation of all training text is unknown: no mention can be learned; mark some as "
+                "at-least, or annotate some text completely"
+            )
         begun = engine.role_counts(self.edges, data.offsets)[0][:, starts].sum((0, 1), dtype=float)
         target_counts = self._target_counts(chosen, begun)
         mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.status, data.offsets, types)
@@ -227,8 +240,20 @@ class Completing(NamedTuple):
         settings = Completion(starts, target_counts, Held(l2, HELD_EPOCHS, rate, seed))
         callback(Progress("completing the annotation"))
         found = complete(data, self.edges, allowed, settings, run)
-        self._check_reached(found, target_counts, chosen)
-        return Filled(replace(data, target=found.target), found.start, self._report(found, chosen, begun))
+        short = np.flatnonzero(found.expected < _REACHED * target_counts).tolist()
+        if short:
+            names = list(chosen) if len(target_counts) > 1 else [", ".join(chosen)]
+            name, share = names[short[0]], found.expected[short[0]] / target_counts[short[0]]
+            raise UsageError(
+                f"density of type {name!r} is more than fits: the text has room for {100 * share:.0f} % of it; give a "
+                "smaller one"
+            )
+        shown = types if len(begun) > 1 else ("all types",)
+        report = CompletionReport(
+            densities=dict(chosen), given=float(begun.sum()), expected=float(found.expected.sum()),
+            sure=dict(zip(shown, found.sure.tolist(), strict=True)), offsets=tuple(found.offsets.tolist()),
+        )  # fmt: skip
+        return Filled(replace(data, target=found.target), found.start, report)
 
     def _densities(self, given: Mapping[str, float]) -> dict[str, Density]:
         """Return the density of each type: what is given, or what parts show whose annotation is complete.
@@ -238,7 +263,12 @@ class Completing(NamedTuple):
         """
         if len(self.known.sentences) <= 2:
             raise DataError("annotation is incomplete, and there is one training sentence; give two at least")
-        tokens, found = self._counts()
+        # (2, K) the tokens whose annotation is complete and those where it is not, and the mentions that begin there
+        table, whole = self.gold.table, self.status == COMPLETE
+        inside = whole[self.known.sentences[table.sentence] + table.first[table.ptr[:-1]], table.kind]
+        tokens = np.stack([whole.sum(0), (~whole).sum(0)]).astype(float)
+        counts = [np.bincount(table.kind[rows], minlength=whole.shape[1]) for rows in (inside, ~inside)]
+        found = np.stack(counts).astype(float)
         if found[0].sum() < FEWEST and self.beside is not None:
             tokens[0] += len(self.beside.tokens)
             found[0] += np.bincount(Gold(self.beside, self.model.types).table.kind, minlength=len(self.model.types))
@@ -261,47 +291,6 @@ class Completing(NamedTuple):
             densities[name] = Density(given[name], None) if name in given else estimate
         return densities
 
-    def _check(self, chosen: Mapping[str, Density]) -> None:
-        """Check that no density is below what is annotated."""
-        given = _PER * np.bincount(self.gold.table.kind, minlength=len(chosen)) / max(len(self.status), 1)
-        for (name, density), least in zip(chosen.items(), given.tolist(), strict=True):
-            if density.error is None and density.mentions < least:
-                raise UsageError(
-                    f"density of type {name!r} is {density.mentions:g} mentions per {_PER:,} tokens, but annotation "
-                    f"has {least:.3g} already; expected more"
-                )
-
-    def _check_annotated(self) -> None:
-        """Check that some annotation is known: a density gives the number of mentions, but not where they are."""
-        table = self.gold.table
-        begin = self.known.sentences[table.sentence] + table.first[table.ptr[:-1]]
-        named = (self.status[begin, table.kind] != UNKNOWN).any() or (self.status == COMPLETE).any()
-        if not named and not any(claims_of(document, None) for document in self.known.documents):
-            raise DataError(
-                "the annotation of all training text is unknown: no mention can be learned; mark some as "
-                "at-least, or annotate some text completely"
-            )
-
-    def _check_reached(self, found: Completed, target_counts: Floats, chosen: Mapping[str, Density]) -> None:
-        """Check that as many mentions fit as are wanted."""
-        short = np.flatnonzero(found.expected < _REACHED * target_counts).tolist()
-        if short:
-            names = list(chosen) if len(target_counts) > 1 else [", ".join(chosen)]
-            name, share = names[short[0]], found.expected[short[0]] / target_counts[short[0]]
-            raise UsageError(
-                f"density of type {name!r} is more than fits: the text has room for {100 * share:.0f} % of it; give a "
-                "smaller one"
-            )
-
-    def _counts(self) -> tuple[Floats, Floats]:
-        """Return (2, K) the tokens whose annotation is complete and those where it is not, and mentions that begin."""
-        table, offsets = self.gold.table, self.known.sentences
-        whole = self.status == COMPLETE
-        begin = offsets[table.sentence] + table.first[table.ptr[:-1]]
-        inside = whole[begin, table.kind]
-        counts = [np.bincount(table.kind[rows], minlength=whole.shape[1]) for rows in (inside, ~inside)]
-        return np.stack([whole.sum(0), (~whole).sum(0)]).astype(float), np.stack(counts).astype(float)
-
     def _target_counts(self, chosen: Mapping[str, Density], begun: Floats) -> Floats:
         """Return the starts (K,) that a density of mentions makes: given mentions show how many start together.
 
@@ -315,10 +304,3 @@ class Completing(NamedTuple):
         partly = (self.status != COMPLETE).any(0)
         partly = partly if len(begun) > 1 else partly.any(keepdims=True)
         return np.where(partly, np.maximum(target_counts * together, begun).clip(_FEWEST_STARTS), np.nan)
-
-    def _report(self, found: Completed, chosen: Mapping[str, Density], begun: Floats) -> CompletionReport:
-        named = self.model.types if len(begun) > 1 else ("all types",)
-        return CompletionReport(
-            densities=dict(chosen), given=float(begun.sum()), expected=float(found.expected.sum()),
-            sure=dict(zip(named, found.sure.tolist(), strict=True)), offsets=tuple(found.offsets.tolist()),
-        )  # fmt: skip

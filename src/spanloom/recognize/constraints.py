@@ -27,7 +27,7 @@ from spanloom.hypergraph.guards import Demands, GuardedEngine
 from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Gold, Notice, uncollected
 from spanloom.model.overlaps import OverlapRules, best_set, edges_of_kept
-from spanloom.model.pairs import NESTED
+from spanloom.model.pairs import NESTED, overlapping
 from spanloom.model.structured import AnyModel
 from spanloom.recognize.expressions import ANY, Pattern, pattern_of
 from spanloom.recognize.finding import Finder, Found, OneStage, TwoStages
@@ -277,7 +277,7 @@ class Constraints:
             encoded = model.structure.encode(table.take(several), batch.sentences, model.types).lost
             reasons |= {int(several[row]): reason for row, reason in encoded.items()}
         order = table.order()
-        pairs = rules.conflicts(table.take(order))
+        pairs, _ = overlapping(table.take(order), rules.allowed)
         if len(pairs.one):
             owner, outer = gold.owner(int(order[pairs.one[0]]))
             _, inner = gold.owner(int(order[pairs.other[0]]))
@@ -438,8 +438,8 @@ class Laid:
         """
         rules = OverlapRules(learned.allowed & self.rules.allowed, learned.gaps)
         required = np.isin(identities(table), identities(self.required))
-        some = np.flatnonzero((rules.possible(table) & (weights > 0)) | required)
-        must, own, conflicts = required[some], weights[some], rules.conflicts(table.take(some))
+        some = np.flatnonzero(((table.contiguous | rules.gaps[table.kind]) & (weights > 0)) | required)
+        must, own, (conflicts, _) = required[some], weights[some], overlapping(table.take(some), rules.allowed)
         own[must] = -1.0
         own[conflicts.one[must[conflicts.other]]] = -1.0
         own[conflicts.other[must[conflicts.one]]] = -1.0
@@ -497,7 +497,7 @@ class Laid:
         """Yield the pairs of mentions with a path that may not nest: the outer one, and the inner one."""
         table = model.structure.decode(edges, offsets, self.types, "all")
         table = table.take(table.order())
-        conflicts = self.rules.conflicts(table)
+        conflicts, _ = overlapping(table, self.rules.allowed)
         if len(conflicts.one):
             rows = table.rows()
             yield from ((rows[one], rows[other]) for one, other in zip(conflicts.one, conflicts.other, strict=True))

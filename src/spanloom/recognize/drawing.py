@@ -63,7 +63,7 @@ class Drawing(MentionEstimator[AnyModel]):
         """
         tagger = self.fitted
         batch = Batch.of(self.ready(documents_of(X)))
-        potentials, offsets = tagger.score(batch), batch.sentences
+        potentials, offsets = tagger.scorer.score(batch), batch.sentences
         edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
         return tagger.log_likelihood(potentials, offsets, edges)
 
@@ -86,7 +86,7 @@ class Drawing(MentionEstimator[AnyModel]):
         """
         batch = Batch.of(self.ready(documents_of(X)))
         tagger, way = self.fitted, self._finder()
-        potentials = tagger.score(batch, way.run)
+        potentials = tagger.scorer.score(batch, way.run)
         exact = partial(tagger.probabilities, potentials, batch.sentences, calibrated=False)
         chances = partial(way.probabilities, batch, potentials) if calibrated else exact
         own = probabilities_of(tagger, batch, self._headless, chances)
@@ -123,7 +123,7 @@ class Drawing(MentionEstimator[AnyModel]):
         """
         found = [np.zeros(0)]
         for batch in self._batches(documents_of(X)):
-            found.append(entropies(self.fitted, self.fitted.score(batch), batch))
+            found.append(entropies(self.fitted, self.fitted.scorer.score(batch), batch))
         return np.concatenate(found)
 
     def sample(self, X: Given, count: int = 10, *, seed: int = 0) -> list[list[Document]]:
@@ -171,12 +171,12 @@ class Drawing(MentionEstimator[AnyModel]):
         sums = np.zeros((draws, 2), np.int64)
         way = self._finder()
         for number, batch in enumerate(self._batches(documents_of(X))):
-            answer = way.find(batch, way.model.score(batch, way.run), lambda _: None).table
+            answer = way.find(batch, way.model.scorer.score(batch, way.run), lambda _: None).table
             for row, found in zip(sums, self._drawn(batch, draws, (seed, number)), strict=True):
                 row += agreement(answer, found)
         return ExpectedF1.of([1.0 if not both else 2 * shared / both for shared, both in sums.tolist()])
 
     def _drawn(self, batch: Batch, count: int, seed: tuple[int, ...]) -> Iterator[MentionTable]:
         model = self.fitted
-        for edges in draw_edges(model, model.score(batch), batch.sentences, count, seed):
+        for edges in draw_edges(model, model.scorer.score(batch), batch.sentences, count, seed):
             yield model.structure.decode(edges, batch.sentences, model.types, self.reading)

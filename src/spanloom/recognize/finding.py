@@ -93,7 +93,7 @@ class Finder(ABC):
         """
         found: list[list[Document]] = [[] for _ in penalties]
         for batch in data:
-            potentials = self.model.score(batch, self.run)
+            potentials = self.model.scorer.score(batch, self.run)
             for marked, table in zip(found, self.under(batch, potentials, penalties), strict=True):
                 marked += place(batch, table, self.model.types, np.ones(len(table)))
         return found

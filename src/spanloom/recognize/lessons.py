@@ -63,18 +63,16 @@ class Lessons(NamedTuple):
         Returns:
             Of the weight with the largest development F1 the training and its fit; and the F1 of each weight.
         """
-        weighted = [replace(training, data=self._with_weight(training.data, weight)) for weight in self.weights]
+        data, sentences = training.data, len(training.data.offsets) - 1
+        every = (np.repeat([1.0, weight], [sentences - self.sentences, self.sentences]) for weight in self.weights)
+        weighted = [
+            training if weight == 1 else replace(training, data=replace(data, weights=weights))
+            for weight, weights in zip(self.weights, every, strict=True)
+        ]
         fits = [fit_together([one], grid)[0] for one in weighted]
         tried = tuple((weight, fit.dev_f1) for weight, fit in zip(self.weights, fits, strict=True))
         best, fit = max(zip(weighted, fits, strict=True), key=lambda pair: pair[1].dev_f1)  # the first, of equal ones
         return best, fit, tried
-
-    def _with_weight(self, data: TrainingSet, weight: float) -> TrainingSet:
-        if weight == 1:
-            return data
-        weights = np.ones(len(data.offsets) - 1)
-        weights[len(weights) - self.sentences :] = weight
-        return replace(data, weights=weights)
 
     def with_lessons(
         self, report: TrainingReport, known: Batch, data: TrainingSet, tried: tuple[tuple[float, float], ...]

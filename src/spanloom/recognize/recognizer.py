@@ -130,7 +130,9 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         training: Any = resolve_name("spanloom.recognize.fitting")  # which prediction does without
         training.check_executor(self, executor, work)
         began = monotonic()
-        callback, more = progress or (lambda _: None), self._more_templates()
+        # templates beside those of `features`: no structure that auto chooses from has any
+        more = () if self.structure == AUTO or not self.featured else self._structure.templates()
+        callback = progress or (lambda _: None)
         if work is None:
             ready = training.prepared(self, X, y, dev, callback, templates=more)
             training.fit_prepared(self, ready, callback, began)
@@ -141,12 +143,6 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             with folder.worked_on_by(executor, self.n_jobs):
                 training.fit_prepared(self, ready, callback, began, work=folder)
         return self
-
-    def _more_templates(self) -> Sequence[str]:
-        """Templates beside those that ``features`` names."""
-        if self.structure == AUTO or not self.featured:
-            return ()  # no structure that auto chooses from has templates of its own
-        return self._structure.templates()
 
     def _columns(self) -> FeatureSet | None:
         """Features of columns whose scores are added to an encoder's, which cannot see them."""
@@ -203,7 +199,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         splitting, way = SplittingStream(self.splitter_, notice), self._finder()
 
         def placed(batch: Batch) -> MentionArrays:
-            own = way.find(batch, way.model.score(batch, way.run), notice)
+            own = way.find(batch, way.model.scorer.score(batch, way.run), notice)
             given = (batch, own.table, way.model.types, own.scores, threshold)
             return place_arrays(*given, partial(splitting.predicted, partial(place, *given)))
 
@@ -228,7 +224,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         """As of all estimators of mentions; features are scored once."""
         splitting, way, types = SplittingStream(self.splitter_, notice), self._finder(), self.fitted.types
         for batch in self._batches(self._watched(documents_of(X), notice), splitting):
-            potentials = way.model.score(batch, way.run)
+            potentials = way.model.scorer.score(batch, way.run)
             laid = None if constraints is None else constraints.lay(batch, way)
             if laid is None:
                 found, (table, scores) = way.find(batch, potentials, notice), way.plausible(batch, potentials)
@@ -248,7 +244,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
     ) -> Iterator[Document]:  # fmt: skip
         splitting, way = SplittingStream(self.splitter_, notice), self._finder()
         for batch in self._batches(documents, splitting):
-            potentials = way.model.score(batch, way.run)
+            potentials = way.model.scorer.score(batch, way.run)
             laid = None if constraints is None else constraints.lay(batch, way)
             found = laid.find(way, potentials, notice) if laid else way.find(batch, potentials, notice)
             placed = splitting.join(place(batch, found.table, way.model.types, found.scores, threshold))

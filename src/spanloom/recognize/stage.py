@@ -138,7 +138,7 @@ def fit_second(
         fold = folds_of(known, seed) if fold is None else fold
     if silent is not None:
         own.keep(~silent[own.table.sentence, own.table.kind])
-        potentials = stage.model.score(stage.unseen, run)  # candidates of all types, as in new text
+        potentials = stage.model.scorer.score(stage.unseen, run)  # candidates of all types, as in new text
     held = RescoringDevelopment(stage.unseen, potentials, own, silent)
     listed = lookup = None
     if linking is not None:

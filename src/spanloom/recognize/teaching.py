@@ -345,7 +345,7 @@ class _Faculty(NamedTuple):
             own = Batch.of(self.splitter.split(documents))
             if any(not np.array_equal(one.tokens, own.tokens) for one in seen):
                 raise UsageError("a teacher changes the tokens of documents, expected only its learned splits")
-            yield own, [model.score(batch, run) for model, batch in zip(self.models, seen, strict=True)]
+            yield own, [model.scorer.score(batch, run) for model, batch in zip(self.models, seen, strict=True)]
 
 
 def _mean(arrays: Sequence[Any]) -> Any:

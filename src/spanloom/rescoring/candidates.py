@@ -17,7 +17,7 @@ from spanloom.structures import MentionTable, Structure
 from spanloom.structures.base import concatenate, contiguous_table, identities
 
 if TYPE_CHECKING:  # imported for models that have mentions with gaps
-    from spanloom.rescoring.parts import Pairing
+    from spanloom.rescoring.parts import HeldOutParts, PairedParts
 
 PENALTIES: Final = (0.0, 2.0, 4.0)
 """The mention penalties whose best structures propose; with 4, a mention at odds of 1 to 50 may be proposed."""
@@ -104,7 +104,8 @@ class Words(NamedTuple):
 
 def propose(
     model: Proposing, potentials: Potentials, text: Words, reading: str = "enough", run: Executor = SERIAL,
-    given: MentionTable | None = None, named: MentionTable | None = None, pairs: Pairing | None = None,
+    given: MentionTable | None = None, named: MentionTable | None = None,
+    pairs: PairedParts | HeldOutParts | None = None,
 ) -> CandidateMentions:  # fmt: skip
     """Return the candidates of some sentences.
 

@@ -13,7 +13,7 @@ from spanloom.model.corpus import Gold
 from spanloom.model.structured import AnyModel
 from spanloom.model.wording import in_words
 from spanloom.rescoring.candidates import CandidateMentions, Proposing
-from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
+from spanloom.rescoring.rescorer import Rescorer, odds_columns
 from spanloom.rescoring.seen import SEEN
 from spanloom.rescoring.values import CandidateValues, read_column
 from spanloom.scoring import Part
@@ -40,7 +40,7 @@ def explain_wholes(
         mention = own.mention.replace(score=None)
         batch = model.scorer.prepare(Batch.of([document.copy(mentions=[mention])]))
         gold = Gold(batch, model.types, "whole" if model.structure.heads else None)
-        score, parts = whole_parts(model, second, batch, model.score(batch), gold.table, reading)
+        score, parts = whole_parts(model, second, batch, model.scorer.score(batch), gold.table, reading)
         decided = mention in predicted
         words = in_words(document, mention, own.contributions, decided)
         yield replace(own, mention=mention.replace(score=score), predicted=decided, whole=parts, words=words)
@@ -61,10 +61,11 @@ def whole_parts(
         reading: of overlapping mentions.
     """
     batch = second.features.enrich(batch)
-    candidates, values = second.proposed(model, batch, potentials, reading, given=queried)
-    scored = ScoredCandidates(candidates, second.odds(candidates, values))
+    scored = second.scored(model, batch, potentials, reading, given=queried)
+    assert scored.values is not None
     [row] = scored.rows_of(queried).tolist()
-    parts = sorted(_Whole(model, second, batch, candidates, values).parts(row), key=lambda part: -abs(part.score))
+    whole = _Whole(model, second, batch, scored.candidates, scored.values)
+    parts = sorted(whole.parts(row), key=lambda part: -abs(part.score))
     return float(second.probabilities(scored.odds[[row]])[0]), tuple(parts)
 
 

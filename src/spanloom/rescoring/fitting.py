@@ -24,6 +24,7 @@ from spanloom.learn.tuning import nearest_best
 from spanloom.model.calibration import CalibrationReport, fit_scalings, key_of
 from spanloom.model.corpus import Gold, place
 from spanloom.model.overlaps import OverlapRules, best_set
+from spanloom.model.pairs import overlapping
 from spanloom.model.report import RescoringReport
 from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
@@ -271,7 +272,8 @@ def fit_rescorer(
         tried_exit = EarlyExit.fitted(candidates, right, exit_threshold)
         if tried_exit is None:
             break
-        new_odds = tried_exit.apply(judge.candidates, odds)
+        scaled = tried_exit.scaling.slope * judge.candidates.odds + tried_exit.scaling.intercept
+        new_odds = np.where(tried_exit.skips(judge.candidates), scaled, odds)
         new_threshold, f1 = judge.tuned(new_odds)
         if f1 >= after - LOSS:
             early_exit, odds, threshold, after = tried_exit, new_odds, new_threshold, f1
@@ -314,7 +316,7 @@ def _fit_gaps(
     if own.right.sum() < _FEWEST_GAPS:
         return None
     odds, total = own.odds_by_others(fold[gapped], _GAPS_LAMBDA, run), int((~gold.contiguous).sum())
-    possible, conflicts = rules.possible(table), rules.conflicts(table)
+    possible, (conflicts, _) = rules.gaps[table.kind], overlapping(table, rules.allowed)  # all have gaps
 
     def f1(threshold: float) -> float:
         chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
@@ -414,12 +416,12 @@ class _Judge:
         self._made, self._run, self._total = made, run, gold.total
         self._values: CandidateValues | None = None
         if candidates is None:
-            candidates, self._values = made.proposed(first.model, batch, potentials, first.reading, run)
+            candidates, _, self._values = made.scored(first.model, batch, potentials, first.reading, run)
         self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._annotated = _annotated(self.candidates, silent)
-        self._conflicts = made.rules.conflicts(self.candidates.table)
-        self._possible = made.rules.possible(self.candidates.table)
+        self._conflicts, _ = overlapping(self.candidates.table, made.rules.allowed)
+        self._possible = self.candidates.table.contiguous | made.rules.gaps[self.candidates.table.kind]
         self.reached = float(self._right.sum()) / max(1, gold.total)
 
     def odds(self, weights: Regression) -> Floats:

@@ -21,7 +21,7 @@ from spanloom.hypergraph import Ints
 from spanloom.modelfile import Array, ModelPart
 from spanloom.sparse import found_in
 from spanloom.structures import MentionTable
-from spanloom.structures.base import concatenate, no_heads
+from spanloom.structures.base import concatenate
 from spanloom.vocabulary.folding import CLOSE, LOOSE
 from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.lexicon import Lexicon, Runs, lexicon_of, runs
@@ -249,4 +249,4 @@ class ListedIn:
         base = self.sentences[sentence]
         firsts, ends = (np.stack([part[side][rows] - base for part in parts], 1).reshape(-1) for side in (0, 1))
         every = len(parts) * np.arange(len(rows) + 1)
-        return MentionTable(sentence, kind.astype(np.int64), every, firsts, ends, no_heads(len(rows)))
+        return MentionTable(sentence, kind.astype(np.int64), every, firsts, ends, np.full((len(rows), 2), -1))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from spanloom.native import Kernel
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Words
 from spanloom.sparse import found_in
 from spanloom.structures import MentionTable
-from spanloom.structures.base import concatenate, no_heads
+from spanloom.structures.base import concatenate
 
 _propose_pairs, _score_pairs = Kernel("propose_pairs"), Kernel("score_pairs")
 FEWEST_GAPS: Final = 20
@@ -39,16 +39,6 @@ _NEVER = -1000.0  # log-probability of what training does not have
 _FLOOR: Final = -20.0
 """Log-odds above which a pair is proposed, without the constant part of the marginals."""
 _SHAPE_FLOOR = -9.0  # log-probability of three lengths together
-
-
-class Pairing(Protocol):
-    """Whatever proposes pairs of parts and scores mentions of two parts."""
-
-    def table(self, found: CandidateMentions, text: Words) -> MentionTable:
-        """Return the pairs that are worth a look."""
-
-    def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
-        """Return the log-odds of each candidate, (C,); -inf for one that has not two parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +77,9 @@ class PairedParts:
         every = np.ones(len(text.offsets) - 1, np.bool_) if kept is None else kept
         rows = np.flatnonzero((np.diff(gold.ptr) == 2) & every[gold.sentence])
         base, kind = text.offsets[gold.sentence[rows]], gold.kind[rows]
-        edges, lengths = _edges(gold, rows, base)
+        one = gold.ptr[:-1][rows]
+        a, b, c, d = base + gold.first[one], base + gold.end[one], base + gold.first[one + 1], base + gold.end[one + 1]
+        edges, lengths = np.stack([a, b - 1, b, c - 1, c, d - 1], 1), np.stack([b - a, c - b, d - c], 1)
         short = (lengths <= LONGEST).all(1)
         edges, lengths, kind = edges[short], lengths[short], kind[short]
         if len(kind) < FEWEST_GAPS:
@@ -122,7 +114,9 @@ class PairedParts:
         while len(rows) != (count := _propose_pairs(*own, rows)):  # first to count them
             rows = np.empty((count, 6), np.int64)
         first, end = rows[:, 2::2].reshape(-1), rows[:, 3::2].reshape(-1)
-        return MentionTable(rows[:, 0].copy(), rows[:, 1].copy(), 2 * np.arange(count + 1), first, end, no_heads(count))
+        return MentionTable(
+            rows[:, 0].copy(), rows[:, 1].copy(), 2 * np.arange(count + 1), first, end, np.full((count, 2), -1)
+        )
 
     def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
         """Return the log-odds of each candidate, (C,); -inf for one that has not two parts, or a longer one."""
@@ -205,10 +199,3 @@ class HeldOutParts:
                 rows = own == number
                 result[rows] = parts.scores(candidates, text)[rows]
         return result
-
-
-def _edges(table: MentionTable, rows: Ints, base: Ints) -> tuple[Ints, Ints]:
-    """Return the edge tokens of mentions of two parts, (M, 6), and the lengths of parts and gap, (M, 3)."""
-    one = table.ptr[:-1][rows]
-    a, b, c, d = base + table.first[one], base + table.end[one], base + table.first[one + 1], base + table.end[one + 1]
-    return np.stack([a, b - 1, b, c - 1, c, d - 1], 1), np.stack([b - a, c - b, d - c], 1)

@@ -16,7 +16,7 @@ from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
 from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, Platt, Scalings, fit_platt
-from spanloom.model.overlaps import OverlapRules, best_set
+from spanloom.model.overlaps import OverlapRules
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Proposing, propose
@@ -43,10 +43,12 @@ class ScoredCandidates(NamedTuple):
     Args:
         candidates: C.
         odds: (C,) log-odds.
+        values: what templates read of them; ``None`` where that is not kept.
     """
 
     candidates: CandidateMentions
     odds: Floats
+    values: CandidateValues | None = None
 
     def rows_of(self, mentions: MentionTable) -> Ints:
         """Return the numbers of some of the candidates, (M,)."""
@@ -85,11 +87,6 @@ class EarlyExit:
         """Return which candidates are skipped, (C,); none with a gap, because the first stage underrates those."""
         found: NDArray[np.bool_] = (np.abs(candidates.odds) > self.threshold) & candidates.table.contiguous
         return found
-
-    def apply(self, candidates: CandidateMentions, odds: Floats) -> Floats:
-        """Return the second stage's log-odds, (C,), with the scaled ones of the first stage for skipped candidates."""
-        scaled = self.scaling.slope * candidates.odds + self.scaling.intercept
-        return np.where(self.skips(candidates), scaled, odds)
 
 
 class _Rescorer(Described):
@@ -143,15 +140,16 @@ class Rescorer:
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
         made, numbers = conjunctions(self.templates), odds_columns(candidates, len(self.rules.gaps))
-        scored = np.ones(len(candidates), np.bool_) if self.early_exit is None else ~self.early_exit.skips(candidates)
+        skips = np.zeros(len(candidates), np.bool_) if self.early_exit is None else self.early_exit.skips(candidates)
         whole = candidates.table.contiguous
         found: Floats = np.empty(len(candidates))
         for own, weights in ((whole, self.weights), (~whole, self.gapped or self.weights)):
             found[own] = np.einsum("cd,d->c", numbers[own], weights.dense)
-            rows = np.flatnonzero(own & scored)
+            rows = np.flatnonzero(own & ~skips)
             if len(rows):
                 found[rows] += self.index.weighed(made, values.table(made.names, rows), weights.sparse, run)
-        return found if self.early_exit is None else self.early_exit.apply(candidates, found)
+        scaling = IDENTITY if self.early_exit is None else self.early_exit.scaling
+        return np.where(skips, scaling.slope * candidates.odds + scaling.intercept, found)
 
     def margins(self, candidates: CandidateMentions, odds: Floats) -> Floats:
         """Return by how much the log-odds of each candidate are above its threshold, (C,)."""
@@ -173,14 +171,6 @@ class Rescorer:
             run: how pieces of the work are run; the result does not depend on it.
             given: mentions that are scored, too, proposed or not.
         """
-        candidates, values = self.proposed(model, batch, potentials, reading, run, given)
-        return ScoredCandidates(candidates, self.odds(candidates, values, run))
-
-    def proposed(
-        self, model: Proposing, batch: Batch, potentials: Potentials, reading: str = "enough",
-        run: Executor = SERIAL, given: MentionTable | None = None,
-    ) -> tuple[CandidateMentions, CandidateValues]:  # fmt: skip
-        """Propose candidates, and return them with their values; see `scored`."""
         batch = self.features.enrich(batch)
         tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
@@ -189,18 +179,13 @@ class Rescorer:
             self.pairs,
         )  # fmt: skip
         concepts = None if self.lookup is None else self.lookup.values(batch, candidates)
-        return candidates, CandidateValues(candidates, tokens, self.seen, listed, self.pairs, concepts)
+        values = CandidateValues(candidates, tokens, self.seen, listed, self.pairs, concepts)
+        return ScoredCandidates(candidates, self.odds(candidates, values, run), values)
 
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
         """Return which candidates make the best set, (C,): the largest sum of log-odds above the threshold."""
-        table = scored.candidates.table
         margins = self.margins(scored.candidates, scored.odds)
-        weights = np.where((scored.candidates.level < GIVEN) & self.rules.possible(table), margins, -1.0)
-        likely = np.flatnonzero(weights > 0)
-        chosen = np.zeros(len(weights), np.bool_)
-        conflicts = self.rules.conflicts(table.take(likely))
-        chosen[likely[best_set(weights[likely], conflicts)]] = True
-        return chosen
+        return self.rules.consistent(scored.candidates.table, np.where(scored.candidates.level < GIVEN, margins, -1.0))
 
     def probabilities(self, odds: Floats) -> Floats:
         """Return the calibrated probabilities of log-odds."""

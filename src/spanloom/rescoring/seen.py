@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
@@ -15,14 +15,6 @@ SEEN: Final = ("never", "as this type, once", "as this type", "as others, too", 
 """How training mentions with a text were of a type."""
 _recall = Kernel("recall")
 _OFTEN = 0.8  # the share of a text's mentions from which on a type is the usual one
-
-
-class Names(Protocol):
-    """Whatever knows how training has texts."""
-
-    def recall(self, text: UInt64, kind: Ints) -> Ints:
-        """Return how the mentions of each text were of each type, (C,), as a number of `SEEN`."""
-        ...
 
 
 class SeenNames:

@@ -21,12 +21,12 @@ from spanloom.hypergraph import Ints
 from spanloom.model.pairs import NEXT
 from spanloom.native import Kernel
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Words
-from spanloom.rescoring.seen import Names
+from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.structures import MentionTable
 
 if TYPE_CHECKING:  # what reads names of vocabularies is imported for models that have some
     from spanloom.rescoring.listed import ListedIn
-    from spanloom.rescoring.parts import Pairing
+    from spanloom.rescoring.parts import HeldOutParts, PairedParts
 
 _texts, _values_at, _wholes = Kernel("texts"), Kernel("values_at"), Kernel("wholes")
 _COLUMN = re.compile(r"(.+)\[(.+)\]")
@@ -286,8 +286,8 @@ class CandidateValues:
     """
 
     def __init__(
-        self, candidates: CandidateMentions, tokens: TokenColumns, seen: Names,
-        listed: ListedIn | None = None, pairs: Pairing | None = None, concepts: UInt64 | None = None,
+        self, candidates: CandidateMentions, tokens: TokenColumns, seen: SeenNames | HeldOutNames,
+        listed: ListedIn | None = None, pairs: PairedParts | HeldOutParts | None = None, concepts: UInt64 | None = None,
     ) -> None:  # fmt: skip
         table, count, words = candidates.table, len(candidates), tokens.words
         self._table, self._tokens = table, tokens

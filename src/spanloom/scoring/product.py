@@ -86,12 +86,9 @@ def role_scores(matrix: Sparse, weights: Weights, rows: Ints | None = None, run:
 def _summed(terms: Sequence[_Term], run: Executor) -> Singles:
     """Return the sum of sparse products, each of so many rows: indices, their offsets, wanted rows, and what to add."""
     scores = np.zeros((len(terms[0][2]), terms[0][3].shape[1]), np.float32)
-
-    def part(piece: tuple[int, int]) -> None:
-        for term in terms:
-            _multiply(*term, *piece, scores)
-
-    run.map(part, even_ranges(len(scores), min(_PIECES, 1 + len(scores) // _SMALLEST) if run.workers > 1 else 1))
+    ranges = even_ranges(len(scores), min(_PIECES, 1 + len(scores) // _SMALLEST) if run.workers > 1 else 1)
+    for term in terms:
+        run.map(lambda piece, term=term: _multiply(*term, *piece, scores), ranges)  # type: ignore[misc]
     return scores
 
 
@@ -171,9 +168,11 @@ def role_gradient(
     if not add:
         flat[:] = 0
     tokens, ptr, features, dense = transposed
+    shares = np.linspace(0, ptr[-1], min(_PIECES, 1 + int(ptr[-1]) // _FEWEST) + 1)[1:-1]  # ranges with about as many
+    cuts = sorted({0, *np.searchsorted(ptr, shares).tolist(), len(ptr) - 1})
     run.map(
         lambda piece: _gather(tokens, ptr, features, rows, *piece, np.empty(width, np.float32), flat),
-        _even_work(ptr),
+        list(pairwise(cuts)),
     )
     if dense is not None:
         own = np.empty((dense.width, width), np.float32)
@@ -185,11 +184,3 @@ def add_rows(features: NDArray[np.int32], rows: Singles, first: int, gradient: S
     """Add the gradient of some features, (A, R, K), to that of a range of all features, which begins at ``first``."""
     width = gradient.shape[1] * gradient.shape[2]
     _rows(features, rows.reshape(-1, width), first, gradient.reshape(-1, width))
-
-
-def _even_work(ptr: Ints) -> list[tuple[int, int]]:
-    """Ranges of features with about equally many tokens."""
-    pieces = min(_PIECES, 1 + int(ptr[-1]) // _FEWEST)
-    shares = np.linspace(0, ptr[-1], pieces + 1)[1:-1]
-    cuts = sorted({0, *np.searchsorted(ptr, shares).tolist(), len(ptr) - 1})
-    return list(pairwise(cuts))

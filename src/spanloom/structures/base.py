@@ -59,7 +59,7 @@ class MentionTable(NamedTuple):
             np.cumsum([0, *(len(row[2]) for row in rows)]).astype(np.int64),
             np.array([piece[0] for piece in ranges], np.int64),
             np.array([piece[1] for piece in ranges], np.int64),
-            no_heads(len(rows)) if heads is None else np.array(heads, np.int64).reshape(len(rows), 2),
+            np.full((len(rows), 2), -1) if heads is None else np.array(heads, np.int64).reshape(len(rows), 2),
         )
 
     @classmethod
@@ -130,14 +130,9 @@ def identities(table: MentionTable) -> UInt64:
     return found
 
 
-def no_heads(mentions: int) -> Ints:
-    """The heads of so many mentions that have none."""
-    return np.full((mentions, 2), NO_HEAD, np.int64)
-
-
 def contiguous_table(sentence: Ints, kind: Ints, first: Ints, end: Ints) -> MentionTable:
     """Mentions of one range each, without heads; the arguments are those of `MentionTable`."""
-    return MentionTable(sentence, kind, np.arange(len(sentence) + 1), first, end, no_heads(len(sentence)))
+    return MentionTable(sentence, kind, np.arange(len(sentence) + 1), first, end, np.full((len(sentence), 2), -1))
 
 
 def placed_table(offsets: Ints, kind: Ints, first: Ints, end: Ints) -> MentionTable:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom.hypergraph import Ints
-from spanloom.structures.base import GAP, MentionTable, no_heads
+from spanloom.structures.base import GAP, MentionTable
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
 from spanloom.structures.strands.reading import FoundPaths
 from spanloom.structures.strands.structure import Shape, Stranded
@@ -88,5 +88,5 @@ class Heads(Stranded):
         """The second bound and the third are the head's, the last is the mention's end."""
         count = len(found.sentence)
         end = found.bounds[np.arange(count), found.size - 1]
-        heads = found.bounds[:, 1:3].copy() if count else no_heads(0)
+        heads = found.bounds[:, 1:3].copy() if count else np.full((0, 2), -1)
         return MentionTable(found.sentence, found.kind, np.arange(count + 1), found.bounds[:, 0].copy(), end, heads)

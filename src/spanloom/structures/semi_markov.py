@@ -109,6 +109,7 @@ class SemiMarkov(Structure):
     def encode(self, mentions: MentionTable, offsets: Ints, types: Sequence[str]) -> Encoded:
         """As `Structure.encode`; mentions with gaps, too long ones, and the shorter of two that overlap are lost."""
         label = np.full(int(offsets[-1]), -1)
+        # tokens of the same mention before and after each
         before, after = np.zeros(len(label), np.int64), np.zeros(len(label), np.int64)
         _, lost = drop_gaps(mentions)
         rows = [(i, *row) for i, row in enumerate(mentions.rows()) if i not in lost]
@@ -122,14 +123,10 @@ class SemiMarkov(Structure):
                 label[place] = kind
                 before[place] = np.arange(end - first)
                 after[place] = np.arange(end - first)[::-1]
-        return Encoded(self._edges(label, before, after, offsets, types), lost)
-
-    def _edges(self, label: Ints, before: Ints, after: Ints, offsets: Ints, types: Sequence[str]) -> Edges:
-        """Hyperedges of labels (-1 for none) and of the tokens of the same mention before and after each."""
         table = self._table(types)
-        first, _ = borders(offsets)
+        opens, _ = borders(offsets)
         ended = np.concatenate([[0], label[:-1] + 2])
-        ended[first] = 0
+        ended[opens] = 0
         begins = table.cut[ended, label + 1]
         length = np.minimum(before, self.lengths - 1)
         steps = np.where(label >= 0, table.step[label, length, (after == 0).astype(np.int64)], -1)
@@ -137,7 +134,7 @@ class SemiMarkov(Structure):
         inner = before > 0
         edges[:, 0, 0] = np.where(inner, steps, begins)
         edges[:, 0, 1] = np.where(inner, -1, steps)
-        return edges
+        return Encoded(edges, lost)
 
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`; there is one reading only."""

@@ -94,7 +94,16 @@ class SevenTag(Chain):
         lost |= dict.fromkeys(_mixed(mentions, [i for i in range(len(mentions)) if i not in lost], offsets), OVERLAP)
         keep = np.ones(len(mentions), bool)
         keep[list(lost)] = False
-        return Encoded(self.write_tags(_tags(mentions.take(keep), offsets), offsets, types), lost)
+        # a mention that is given twice is one mention; no two types meet at a token
+        held = MentionTable.build(dict.fromkeys(mentions.take(keep).rows()))
+        cover = _Cover(held, offsets)
+        count, gaps = cover.count(), cover.count(~held.contiguous[cover.owner])
+        linked = cover.count(skip=1)  # how many hold this token and the one before it
+        family = np.where(count > 1, HEAD, np.where(gaps > 0, BODY, 0))
+        goes_on = linked > (family == HEAD)
+        kind = cover.count(held.kind[cover.owner]) // np.maximum(count, 1)
+        tags = np.where(count > 0, 1 + 6 * kind + 2 * family + goes_on, 0)
+        return Encoded(self.write_tags(tags, offsets, types), lost)
 
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """As `Structure.decode`, see `seven_tag_reading`."""
@@ -164,18 +173,6 @@ def _mixed(mentions: MentionTable, candidates: Sequence[int], offsets: Ints) -> 
             for part in parts:
                 part[:] = own
     return mixed
-
-
-def _tags(mentions: MentionTable, offsets: Ints) -> Ints:
-    """(T,) numbers of tags; no two types meet at a token."""
-    mentions = MentionTable.build(dict.fromkeys(mentions.rows()))  # a mention that is given twice is one mention
-    cover = _Cover(mentions, offsets)
-    count, gaps = cover.count(), cover.count(~mentions.contiguous[cover.owner])
-    linked = cover.count(skip=1)  # how many hold this token and the one before it
-    family = np.where(count > 1, HEAD, np.where(gaps > 0, BODY, 0))
-    goes_on = linked > (family == HEAD)
-    kind = cover.count(mentions.kind[cover.owner]) // np.maximum(count, 1)
-    return np.where(count > 0, 1 + 6 * kind + 2 * family + goes_on, 0)
 
 
 class _Cover:

@@ -215,7 +215,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         run = threads(self.n_jobs)
         for ready in batches(documents, _BATCH_TOKENS, prepare_all):
             wanting = Batch.of([document for document in ready if not (keep and self.column in document.columns)])
-            best = model.best(model.score(wanting, run), wanting.sentences, run)
+            best = model.best(model.scorer.score(wanting, run), wanting.sentences, run)
             found = wanting.split([model.types[tag] for tag in TAGS.read_tags(best, model.types).tolist()])
             for document in ready:
                 if keep and self.column in document.columns:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
 
 from spanloom.document import Document
 from spanloom.text.sentences import split_all, split_sentences
-from spanloom.text.tokens import tokenize_all
+from spanloom.text.tokens import tokenize
 
 
 def prepare(document: Document) -> Document:
@@ -30,7 +33,10 @@ def prepare_all(documents: Sequence[Document]) -> list[Document]:
     A document with tokens of its own is split alone.
     """
     texts = [document.text for document in documents if document.tokens is None]
-    tokens = tokenize_all(texts)
+    every = tokenize("\n".join(texts))  # as one text, in which line ends divide them
+    starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    bounds = every[:, 0].searchsorted(starts).tolist()
+    tokens = [every[a:b] - start for (a, b), start in zip(pairwise(bounds), starts, strict=False)]
     made = iter(zip(tokens, split_all(texts, tokens), strict=True))
     found = []
     for document in documents:

@@ -13,7 +13,7 @@ No cut is made before a mark, such as an accent, or beside white space.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Final, NamedTuple
@@ -315,6 +315,7 @@ def split_at_mentions(document: Document) -> Document:
     return _with_parts(document, _Parts.of(document.tokens, distinct_numbers(np.array(spans, np.int64).ravel())))
 
 
+@dataclass
 class SplittingStream:
     """Splits the batches of a stream of documents, and joins again in predictions what no mention needs split.
 
@@ -323,16 +324,16 @@ class SplittingStream:
         notice: called once, where tokens that a document brought stay split.
     """
 
-    def __init__(self, splitter: Splitter, notice: Callable[[str], object]) -> None:
-        self._splitter, self._notice = splitter, notice
-        self._given: Sequence[Document] = ()  # those of the batch at hand
-        self._whole: Sequence[Document] = ()  # with tokens, before these were split
-        self._splits = self._warned = False
+    splitter: Splitter
+    notice: Callable[[str], object]
+    _given: Sequence[Document] = field(default=(), init=False)  # those of the batch at hand
+    _whole: Sequence[Document] = field(default=(), init=False)  # with tokens, before these were split
+    _splits = _warned = False
 
     def split(self, batch: Batch, given: Sequence[Document]) -> Batch:
         """Split a batch of documents, which may have brought tokens as they were given."""
         self._whole, self._given = batch.documents, given
-        split = self._splitter.split_batch(batch)
+        split = self.splitter.split_batch(batch)
         self._splits = split is not batch
         return split
 
@@ -353,7 +354,7 @@ class SplittingStream:
             joined = split_at_mentions(whole.copy(**found))
             if given.tokens is not None and not self._warned and joined.token_count > whole.token_count:
                 self._warned = True
-                self._notice(
+                self.notice(
                     f"document {clip(document.id)} brings tokens that mentions are found in a part of; they are split "
                     "in what is predicted, here and elsewhere"
                 )

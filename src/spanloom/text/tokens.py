@@ -10,9 +10,8 @@ number of times. Most stretches of text between white space are so plain that a 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -93,18 +92,6 @@ def tokenize(text: str) -> Offsets:
     rest[at] = False
     merged[at], merged[np.flatnonzero(rest)] = others, easy  # `np.insert` takes three times as long
     return merged
-
-
-def tokenize_all(texts: Sequence[str]) -> list[Offsets]:
-    """Return the tokens of each text, as of `tokenize`: of all of them as one text, in which line ends divide them.
-
-    >>> [tokens.tolist() for tokens in tokenize_all(["no pain", "", "3.5"])]
-    [[[0, 2], [3, 7]], [], [[0, 3]]]
-    """
-    tokens = tokenize("\n".join(texts))
-    starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
-    bounds = tokens[:, 0].searchsorted(starts).tolist()
-    return [tokens[a:b] - start for (a, b), start in zip(pairwise(bounds), starts, strict=False)]
 
 
 @cache

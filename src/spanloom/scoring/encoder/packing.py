@@ -81,20 +81,16 @@ def pack(
         own = np.arange(windows.own_first[w], windows.own_end[w])
         rows.append(own)
         at.append((row * width + len(before) - ptr[windows.first[w]], own))
-    places, token = _places(at, ptr, pooling)
-    return Packed(ids, mask, places, token, sum(map(len, rows)), np.concatenate(rows))
-
-
-def _places(at: list[tuple[int, Ints]], ptr: Ints, pooling: str) -> tuple[Ints, Ints]:
-    """Return the places of sub-words that count, and the tokens that they belong to."""
-    if pooling != "mean":
+    if pooling == "mean":
+        sizes = np.diff(ptr)
+        places = np.concatenate([base + np.arange(ptr[own[0]], ptr[own[-1] + 1]) for base, own in at if len(own)])
+        counts = np.concatenate([sizes[own] for _, own in at])
+        token = np.repeat(np.arange(len(counts)), counts)
+    else:
         edge = ptr[:-1] if pooling == "first" else ptr[1:] - 1
         places = np.concatenate([base + edge[own] for base, own in at])
-        return places, np.arange(len(places))
-    sizes = np.diff(ptr)
-    places = np.concatenate([base + np.arange(ptr[own[0]], ptr[own[-1] + 1]) for base, own in at if len(own)])
-    counts = np.concatenate([sizes[own] for _, own in at])
-    return places, np.repeat(np.arange(len(counts)), counts)
+        token = np.arange(len(places))
+    return Packed(ids, mask, places, token, sum(map(len, rows)), np.concatenate(rows))
 
 
 def pooled(values: Singles, packed: Packed) -> Singles:

@@ -206,7 +206,14 @@ class EncoderScorer(WindowScorer):
         roles, constants = len(outputs.roles), len(outputs.constants)
         adapters: dict[str, Array] = {}
         if stored.adapters:
-            arrays, adapters = _completed(arrays, stored, part)
+            of_encoder = [name for name in arrays if name.startswith(_OF_ENCODER)]
+            adapters = {name.removeprefix(_OF_ENCODER): arrays.pop(name) for name in of_encoder}
+            folder = find_encoder(stored.digest, stored.folder, part.places)
+            try:
+                encoder = open_model(folder)  # the model has a tokenizer of its own
+            except UsageError as error:
+                raise OtherModelError(str(error)) from None
+            arrays |= {f"{_OF_ENCODER}{name}": array.numpy() for name, array in encoder.state_dict().items()}
         if len(arrays) < int(stored.config.get("num_hidden_layers", 0) or 0):
             raise ModelError(f"the encoder's configuration names more layers than there are arrays, {len(arrays):,}")
         with torch.device("meta"):  # takes no memory: shapes are compared before anything is made
@@ -247,20 +254,6 @@ def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Ne
             return Network(encoder, roles, types, constants)
     except Exception as error:
         raise ModelError(f"no encoder can be built from the stored configuration: {reason_of(error)}") from None
-
-
-def _completed(
-    arrays: Mapping[str, Array], stored: EncoderSettings, part: ModelPart
-) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Return a model's arrays with those of the encoder that its adapters belong to, and the adapters."""
-    own = {name: array for name, array in arrays.items() if not name.startswith(_OF_ENCODER)}
-    adapters = {name.removeprefix(_OF_ENCODER): arrays[name] for name in arrays.keys() - own.keys()}
-    folder = find_encoder(stored.digest, stored.folder, part.places)
-    try:
-        encoder = open_model(folder)  # the model has a tokenizer of its own
-    except UsageError as error:
-        raise OtherModelError(str(error)) from None
-    return own | {f"{_OF_ENCODER}{name}": array.numpy() for name, array in encoder.state_dict().items()}, adapters
 
 
 def _check_shapes(arrays: Mapping[str, Array], expected: Mapping[str, tuple[int, ...]], what: str, whose: str) -> None:

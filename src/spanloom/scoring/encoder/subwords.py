@@ -116,7 +116,8 @@ class SubwordTokenizer:
         distinct = list(numbers)
         lists: list[list[int]] = []
         for start in range(0, len(distinct), _PIECES):
-            piece = [[_readable(word)] for word in distinct[start : start + _PIECES]]
+            # without halves of surrogate pairs, which no tokenizer takes
+            piece = [[word.encode("utf-8", "replace").decode("utf-8")] for word in distinct[start : start + _PIECES]]
             found = self._tokenizer.encode_batch_fast(piece, is_pretokenized=True, add_special_tokens=False)
             lists += [one.ids or [self.unknown] for one in found]
         strange = np.array([self.unknown in ids for ids in lists], bool)
@@ -127,11 +128,6 @@ class SubwordTokenizer:
         rows = np.array([numbers[word] for word in words], np.int64)
         at, ptr = gathered(starts, rows)
         return Subwords(flat[at], ptr, int(strange[rows].sum()), int(long[rows].sum()))
-
-
-def _readable(word: str) -> str:
-    """Return a word without halves of surrogate pairs, which no tokenizer takes."""
-    return word if word.isascii() else word.encode("utf-8", "replace").decode("utf-8")
 
 
 def _blank_before_words(description: str) -> str:

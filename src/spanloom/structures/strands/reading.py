@@ -51,7 +51,7 @@ import numpy as np
 from spanloom.hypergraph import Ints
 from spanloom.native import Kernel
 from spanloom.sparse import ascending
-from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable, no_heads
+from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable
 from spanloom.structures.strands.graph import Strand, StrandRuns, contract
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY
 
@@ -117,7 +117,11 @@ def find_all(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
         return _pairs(strand, offsets, most)
     runs = contract(strand, offsets)
     found = _found(runs, list(every(branches(runs), offsets, most)), offsets)
-    kept = _rank(found) < most
+    order = np.lexsort((found.kind, found.sentence))
+    same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
+    place = np.arange(len(order))
+    kept = np.empty(len(order), np.bool_)  # by how many of the same sentence and type are before each
+    kept[order] = place - np.maximum.accumulate(np.where(np.append([False], same)[: len(order)], 0, place)) < most
     return found if kept.all() else FoundPaths(*(column[kept] for column in found))
 
 
@@ -144,7 +148,7 @@ def ranges(found: FoundPaths) -> MentionTable:
     """Paths as mentions with gaps: each two bounds are a range."""
     pairs = found.bounds.ravel().compress((np.arange(found.bounds.shape[1]) < found.size[:, None]).ravel())
     ptr = np.concatenate([[0], np.cumsum(found.size // 2)])
-    heads = no_heads(len(found.sentence))
+    heads = np.full((len(found.sentence), 2), -1)
     return MentionTable(found.sentence, found.kind, ptr, pairs[0::2].copy(), pairs[1::2].copy(), heads)
 
 
@@ -199,16 +203,6 @@ def _sorted(found: FoundPaths, offsets: Ints) -> FoundPaths:
 
 def _ints(values: Iterable[int]) -> Ints:
     return np.fromiter(values, np.int64)
-
-
-def _rank(found: FoundPaths) -> Ints:
-    """Count the paths of the same sentence and type before each."""
-    order = np.lexsort((found.kind, found.sentence))
-    same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
-    place = np.arange(len(order))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = place - np.maximum.accumulate(np.where(np.append([False], same)[: len(order)], 0, place))
-    return rank
 
 
 class Path(NamedTuple):
