@@ -101,8 +101,7 @@ def to_row(document: Document, schema: Any, path: str | Path | None = None) -> d
     row: dict[str, Any] = {name: record.get(name) for name in ("tokens", "sentences", "sections")}
     row |= {"id": document.id, "document_id": document.id, "passages": _passages(document)}
     if row["passages"] is None:
-        text = {"text": [document.text], "offsets": [[0, len(document.text)]]}
-        row["passages"] = [_WHOLE | text]
+        row["passages"] = [_WHOLE | {"text": [document.text], "offsets": [[0, len(document.text)]]}]
     else:
         del rest["passages"]
     row["entities"] = [_entity(mention, document.text) for mention in record["mentions"]]
@@ -198,8 +197,7 @@ def _plain(value: Any, name: str, inside: bool = False) -> Any:
     if isinstance(value, bytes):
         found = from_bytes(value)
         if inside and name in _CHECKED and not isinstance(found, str):
-            message = f"{name} holds the bytes {clip(str(value))}, expected text in UTF-8; decode them, or null"
-            raise DataError(message)
+            raise DataError(f"{name} holds the bytes {clip(str(value))}, expected text in UTF-8; decode them, or null")
         return found if inside or isinstance(found, str) else value  # no text: an error if a text is expected
     if isinstance(value, Mapping):
         return {str(key): _plain(item, name, inside=True) for key, item in value.items()}

@@ -103,8 +103,7 @@ def take_attributes(item: dict[str, Any], native: bool = False) -> None:
     for key in [key for key in item if is_attribute(str(key)) and not (native and key == "attributes")]:
         value = item[key]
         group = isinstance(value, dict) and _one(value, _VALUES) is None  # of others, as Azure's assertion
-        found = _pairs(value if group or plain(str(key)) in CONTAINERS else {key: value})
-        if found is not None:
+        if (found := _pairs(value if group or plain(str(key)) in CONTAINERS else {key: value})) is not None:
             del item[key]
             taken |= found
         elif key == "attributes":  # of another kind
@@ -150,8 +149,7 @@ def _pairs(value: object) -> dict[str, tuple[bool | str, float | None]] | None:
         if isinstance(one, dict):
             sure = _one(one, _SCORES)
             score = float(sure) if isinstance(sure, int | float) and 0 <= sure <= 1 else None
-            one = _one(one, _VALUES)
-            if one is None:
+            if (one := _one(one, _VALUES)) is None:
                 return None
         try:
             plain_value = attribute_value(one)

@@ -320,8 +320,7 @@ def count_attributes(losses: Losses, mention: Mention) -> None:
 
 def single(documents: Iterable[Document], path: str | Path, several: str) -> Document:
     """Return the only document of an output; `several` is the message for more."""
-    found = list(islice(documents, 2))
-    if not found:
+    if not (found := list(islice(documents, 2))):
         raise DataError("there is no document to write", path=path)
     if len(found) > 1:
         raise UsageError(several)
@@ -435,8 +434,7 @@ def accepted(
         leave_out: takes the first error of a record, which is left out; without it, the error is raised.
     """
     for scanned in scans:
-        error = next((problem for problem in scanned.problems if problem.severity == "error"), None)
-        if error is not None:
+        if (error := next((problem for problem in scanned.problems if problem.severity == "error"), None)) is not None:
             if leave_out is None:
                 raise error.to_error()
             leave_out(error)

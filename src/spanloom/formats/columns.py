@@ -356,8 +356,7 @@ def _text(words: list[str], block: Block, problems: list[Problem]) -> tuple[str,
     """Return the sentence's text and the offsets of its tokens."""
     if block.text is not None:
         for text in (block.text.strip(), block.text):  # a last token may end with a blank
-            offsets = stand_in(words, text)
-            if offsets is not None:
+            if (offsets := stand_in(words, text)) is not None:
                 return text, offsets
         message = f"the tokens are not in '{TEXT}{block.text[:40]}'; they are joined by spaces instead"
         problems.append(Problem("warning", "other text", message, line=block.number, altered=True))
@@ -437,8 +436,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
         if texts[-1] != " ".join(words[first:end]):
             lines.append(TEXT + texts[-1])
         tags = [_SCHEMES[scheme](level, end - first) for level in sentence or [[]]]
-        rows = zip(words[first:end], *(column[first:end] for column in columns), *tags, strict=True)
-        lines += map("\t".join, rows)
+        lines += map("\t".join, zip(words[first:end], *(column[first:end] for column in columns), *tags, strict=True))
         lines.append("")
     spool.write("".join(line + "\n" for line in lines).encode("utf-8"))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
@@ -453,8 +451,7 @@ def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Loss
     for number, first, end, mention in sorted(found, key=lambda one: (*one[:2], -one[2], one[3].type)):
         count_mention(losses, mention, *NOT_TAGGED)
         start = sentences[number][0]
-        free = next((level for level in levels[number] if level[-1][1] <= first - start), None)
-        if free is None:
+        if (free := next((level for level in levels[number] if level[-1][1] <= first - start), None)) is None:
             free = []
             levels[number].append(free)
         free.append((first - start, end - start, mention.type))

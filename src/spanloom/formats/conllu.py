@@ -154,8 +154,7 @@ def _row(line: str, names: Sequence[str], number: int, mentions: bool) -> _WordL
         message = f"found {len(values)} columns, expected {len(names)} ({shown_names(names)}), between tabs"
         raise DataError(message, line=number)
     fields = dict(zip(expected, values, strict=True))
-    match = _ID.fullmatch(fields["ID"])
-    if match is None or not fields["FORM"]:
+    if (match := _ID.fullmatch(fields["ID"])) is None or not fields["FORM"]:
         found = f"{fields['ID'][:20]!r} {fields['FORM'][:20]!r}"
         raise DataError(f"found the token {found}, expected a number and a form", line=number)
     misc = fields.get("MISC", "_")
@@ -253,8 +252,7 @@ def _add_mention(
     spans = tuple((sentence.tokens[first][0], sentence.tokens[last][1]) for first, last in ranges)
     place = None if head is None or head.token < 0 else sentence.tokens[head.token]
     sentence.mentions.append(FileMention(kind, spans, place, concepts))
-    cut = next(((one, other) for one, other in parts if not (one.begins and other.ends)), None)
-    if cut is not None:
+    if (cut := next(((one, other) for one, other in parts if not (one.begins and other.ends)), None)) is not None:
         one, other = cut
         token = tokens[(other if one.begins else one).token].form
         shown = " ".join(sentence.text[start:stop] for start, stop in spans)
@@ -275,8 +273,7 @@ def _add_bracketed(
     found, wrong = read_brackets([row.brackets for row in order], entity)
     for mention in found:
         cuts = [(before[first], before[end]) for first, end in mention.ranges]
-        parts = [(shown[low], shown[high - 1]) for low, high in cuts if low < high]
-        if not parts:
+        if not (parts := [(shown[low], shown[high - 1]) for low, high in cuts if low < high]):
             row = order[mention.ranges[0][0]]
             sentence.problems.append(_not_shown(f"the mention of type {mention.type[:40]!r}", row))
             continue
@@ -288,11 +285,9 @@ def _add_bracketed(
 
 
 def _text(tokens: Sequence[_WordLine], block: Block) -> tuple[str, list[tuple[int, int]]]:
-    text = block.text
-    if text is None:
+    if (text := block.text) is None:
         text = "".join(token.form + token.space for token in tokens).rstrip()
-    offsets = stand_in((token.form for token in tokens), text)
-    if offsets is None:
+    if (offsets := stand_in((token.form for token in tokens), text)) is None:
         raise DataError(f"the tokens are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     return text, offsets
 

@@ -258,9 +258,7 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
         rest |= {"tokens": frame.words, "sentences": [pair for pair in frame.sentences or () if pair[0] < pair[1]]}
     warn_unread(without(rest, "text", "meta"), problems, mentions)
     native = identified(rest)
-    if field is None:
-        return [Native(native)]
-    return list(_by_annotator(native, found.entries, items))
+    return [Native(native)] if field is None else list(_by_annotator(native, found.entries, items))
 
 
 def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str | None, Found, Layout]:
@@ -418,8 +416,7 @@ def _reading(entries: Sequence[Entry], layout: Layout, texts: _Frames, described
     first = _Reading(layout.unit or unit, layout.ends or EXCLUSIVE, layout.nested)
     within = any(entry.sentence is not None for entry in entries)
     nested = dict.fromkeys((first.nested, "record", "sentence")) if within else [first.nested]
-    surfaces = [entry for entry in entries if entry.surface]
-    if not surfaces:
+    if not (surfaces := [entry for entry in entries if entry.surface]):
         ways = [first._replace(nested=one) for one in nested]
         return next((way for way in ways if all(_spans(e, way, texts[way.unit]) for e in entries)), first)
     declared = described or PRESUMED
@@ -436,9 +433,7 @@ def _is_at(entry: Entry, way: _Reading, frame: _Frame) -> bool:
     if not spans or spans[-1][1] > len(frame.text):
         return False
     found = beginning([(start, end) for start, end in spans], frame.text, 2 * len(surface) + 20)
-    if way.unit == TOKENS:
-        return "".join(found.split()) == "".join(surface.split())
-    return flat(found) == flat(surface)
+    return "".join(found.split()) == "".join(surface.split()) if way.unit == TOKENS else flat(found) == flat(surface)
 
 
 def _spans(entry: Entry, way: _Reading, frame: _Frame) -> list[list[int]] | None:

@@ -211,8 +211,7 @@ def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ..
         entry.fields["id"] = texts.pop(0)
     named = texts or list(keys)
     entry.types, entry.surface = [named[0]], named[1] if len(named) > 1 else None
-    score = next((item for item in value if isinstance(item, float) and 0 <= item <= 1), None)
-    if score is not None:
+    if (score := next((item for item in value if isinstance(item, float) and 0 <= item <= 1), None)) is not None:
         entry.fields["score"] = score
     return entry
 
@@ -278,8 +277,7 @@ class _Parts:
 
     def take(self, role: str, *kinds: type) -> Any:
         """Return the value of a role, and note its field."""
-        value = self.get(role, *kinds)
-        if value is not None:
+        if (value := self.get(role, *kinds)) is not None:
             self.note(role, *kinds)
         return value
 

@@ -77,8 +77,7 @@ def _with_mentions(scanned: Scanned, con: Path) -> Scanned:
     surfaces: list[str | None] = []
     places: list[tuple[str, int]] = []
     for number, raw in raw_lines(con):
-        line = decode(raw, con, number).strip()
-        if not line:
+        if not (line := decode(raw, con, number).strip()):
             continue
         found = _LINE.fullmatch(line)
         spans = None if found is None else words.spans(found["places"], found["text"])

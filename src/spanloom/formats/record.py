@@ -138,8 +138,7 @@ def record_lines(found: MentionArrays) -> str:
     ]
     every = ([getattr(one, name) for one in documents] for name in ("tokens", "sentences"))
     tokens, sentences = (_pairs_texts(np.concatenate(own), np.cumsum([0, *map(len, own)])) for own in every)
-    bounds = pairwise(found.ptr.tolist())
-    own = (f"[{','.join(mentions[first:end])}]" for first, end in bounds)
+    own = (f"[{','.join(mentions[first:end])}]" for first, end in pairwise(found.ptr.tolist()))
     meta = (one.meta and other_meta(one) for one in documents)
     return "".join(f"{text}\n" for text in map(_text_of, documents, tokens, sentences, own, meta))
 
@@ -390,16 +389,14 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         if isinstance(item, dict) and not _MENTION_FIELDS.issuperset(item):
             item = dict(item)
             take_attributes(item, native=True)
-        mention = mention_of(item, place, names, problems)
-        if mention is None:
+        if (mention := mention_of(item, place, names, problems)) is None:
             continue
         document.mentions.append(mention)
         surfaces.append(item.get("text"))
         places.append(place if names.places or mention.id is None else place_of(mention, i))
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
-    sections = record.get("sections")
-    if sections is not None and KINDS["sections"].fits(sections):
+    if (sections := record.get("sections")) is not None and KINDS["sections"].fits(sections):
         document.sections = [Section(one["name"], Span(*one["span"])) for one in sections]
     elif sections is not None:
         spans = isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
@@ -442,8 +439,7 @@ def _meta(
     for name in others.keys() & meta.keys():
         message = f"the field {clip(name)} is both beside meta and in it; unknown fields are kept in meta: rename one"
         problems.append(Problem("error", "wrong field", message))
-    found = (meta | others).items()
-    return {name: from_bytes(value) if isinstance(value, bytes) else value for name, value in found}
+    return {name: from_bytes(value) if isinstance(value, bytes) else value for name, value in (meta | others).items()}
 
 
 def _is_pair(value: object) -> bool:

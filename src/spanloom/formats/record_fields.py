@@ -171,14 +171,12 @@ def given_names(columns: Columns, known: Sequence[str]) -> dict[str, str]:
         names = dict(columns)
     else:
         pairs = [name.partition("=") for name in columns or ()]
-        wrong = next((ours for ours, sign, theirs in pairs if not sign or not theirs), None)
-        if wrong is not None:
+        if (wrong := next((ours for ours, sign, theirs in pairs if not sign or not theirs), None)) is not None:
             raise UsageError(f"the columns of a table are named as text=NAME,id=NAME, but found {clip(wrong)}")
         names = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
         if len(names) < len(pairs):
             raise UsageError(f"the columns {clip(','.join(map(str, columns or ())))} name one twice; leave one out")
-    unknown = next((ours for ours in names if ours not in known), None)
-    if unknown is not None:
+    if (unknown := next((ours for ours in names if ours not in known), None)) is not None:
         raise UsageError(f"this format has no column {clip(unknown)}; expected one of: {', '.join(known)}")
     return names
 
@@ -201,8 +199,7 @@ def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, 
     found = {}
     for ours, others in known.items():
         own, choices = (lower, [names[ours].strip().lower()]) if ours in names else (usual, others)
-        place = next((own.index(name) for name in choices if name in own), None)
-        if place is None and ours in names:
+        if (place := next((own.index(name) for name in choices if name in own), None)) is None and ours in names:
             shown = ", ".join(map(clip, header[:20]))
             raise UsageError(f"there is no column {clip(names[ours])}; the table has: {shown}")
         if place is not None:
@@ -277,8 +274,7 @@ def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
         value = value.get("id2label", value if file.name != _CONFIG else {})
         if not isinstance(value, dict):
             return
-        turned = {str(number): name for name, number in value.items() if type(number) is int}
-        if names := _in_order(turned or value):
+        if names := _in_order({str(number): name for name, number in value.items() if type(number) is int} or value):
             yield from dict.fromkeys(TAGS, names).items()
 
 

@@ -95,8 +95,7 @@ def format_by_suffix(path: Path, writes: bool = False) -> Format:
     Raises:
         UsageError: it has none.
     """
-    kind = next((kind for kind in FORMATS.values() if kind.named(path)), None)
-    if kind is None or str(path) == STDIO:
+    if (kind := next((kind for kind in FORMATS.values() if kind.named(path)), None)) is None or str(path) == STDIO:
         raise _unknown(path, writes=writes)
     return kind
 
@@ -148,8 +147,7 @@ def _of_input(root: Path) -> Format:
     """Return the format that standard input begins with."""
     if (found := format_of_input()) is not None:
         return FORMATS[found]
-    head = head_of_input()
-    if not head:
+    if not (head := head_of_input()):
         raise DataError("standard input is empty, expected documents")
     hint = of_content(head)
     raise _unknown(root) if hint is None else DataError(f"standard input is not read: {hint}")
@@ -161,8 +159,7 @@ def check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...])
     Raises:
         UsageError: an option that it does not have.
     """
-    unknown = next((name for name in options if name not in known), None)
-    if unknown is not None:
+    if (unknown := next((name for name in options if name not in known), None)) is not None:
         raise UsageError(f"the format {kind.name} has no option {unknown!r}; it has: {', '.join(known) or 'none'}")
 
 

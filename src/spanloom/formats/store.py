@@ -250,8 +250,7 @@ class Store:
         Raises:
             UsageError: no document has this number.
         """
-        rows = self._rows("SELECT record FROM documents WHERE number = ?", number)
-        if not rows:
+        if not (rows := self._rows("SELECT record FROM documents WHERE number = ?", number)):
             raise UsageError(f"the store has no document of number {number}; reload the page")
         found: dict[str, Any] = self._object(rows[0][0], f"document {number}")
         return found
@@ -343,8 +342,7 @@ class Store:
                 raise Stale
             [last] = self.connection.execute("SELECT coalesce(max(number), 0) FROM actions").fetchone()
             own = {key.replace("#", str(last + 1)): value for key, value in changes.items()}
-            text = json.dumps(own, ensure_ascii=False)
-            row = (last + 1, number, layer, author, now, kind, text)
+            row = (last + 1, number, layer, author, now, kind, json.dumps(own, ensure_ascii=False))
             self.connection.execute("INSERT INTO actions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         return state, state.apply(last + 1, kind, own)
 

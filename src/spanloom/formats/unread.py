@@ -228,8 +228,7 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
     length = len(text) if isinstance(text, str) else 1 << 20
     count = len(words) if isinstance(words, list) else 0
     for name, kept in rest.items() if mentions else ():
-        value = _held(kept)
-        if not value:
+        if not (value := _held(kept)):
             continue
         if of_each_token(name, value, count):
             how = "has a value for each token, and is not read; write tags as ner_tags"

@@ -233,12 +233,10 @@ class _Annotations:
 
     def not_read(self, document: Document) -> Iterator[Problem]:
         """Count in ``meta`` what was not read, and report it."""
-        found = {name: count for name, count in self._others.items() if count}
-        if found:
+        if found := {name: count for name, count in self._others.items() if count}:
             document.meta["webanno"] = {"not_read": found}
             shown = ", ".join(f"{count} {name}" for name, count in Counter(found).most_common(5))
-            message = f"annotations and features that are not read: {shown}"
-            yield altered("annotations not read", message)
+            yield altered("annotations not read", f"annotations and features that are not read: {shown}")
 
     def _taker(self, layer: Layer, types: Collection[str] | None) -> Any:
         if layer.kind != SPAN:

@@ -213,8 +213,7 @@ def _version(line: str, number: int, path: str | Path, sheet: Sheet) -> bool:
 def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
     """Add a line; return whether rows that follow belong to no sentence."""
     if line.startswith("#T_") and not sheet.sentences:
-        match = _LAYER.fullmatch(line)
-        if match is None:
+        if (match := _LAYER.fullmatch(line)) is None:
             message = f"found {clip(line)}, expected '#T_SP=', '#T_CH=' or '#T_RL=' with a layer and its features"
             raise DataError(message)
         sheet.layers.append(Layer.declared(match[1], match[2], tuple((match[3] or "").split("|")), sheet.width))
@@ -256,11 +255,10 @@ def _row(line: str, number: int, sheet: Sheet) -> Row:
     values = [value or NONE for value in cells[_FIXED:]]
     missing = sheet.width - len(values)
     if missing < 0 or len(cells) < _FIXED:
-        message = (
+        raise DataError(
             f"found {len(cells)} columns in {clip(line, 40)}, expected {_FIXED + sheet.width}, between tabs: "
             f"number, offsets, token, and {sheet.width} of the layers"
         )
-        raise DataError(message)
     if missing or "" in cells[_FIXED:]:
         sheet.filled.append(number)
     place, offsets = _NUMBER.fullmatch(cells[0]), _OFFSETS.fullmatch(cells[1])
@@ -332,8 +330,7 @@ def parse_value(raw: str) -> _Parsed:
     >>> parse_value("PER[12]"), parse_value("*[3]"), parse_value(r"\_")
     (('PER', 12), (None, 3), ('_', None))
     """
-    match = _VALUE.fullmatch(raw)
-    if match is None:
+    if (match := _VALUE.fullmatch(raw)) is None:
         raise DataError(rf"found the value {clip(raw, 40)}, expected [ ] and \ as \[ \] \\, or a number, as PER[1]")
     text = None if match[1] in ("*", NONE, "") else unescape_value(match[1])
     return text, None if match[2] is None else int(match[2])

@@ -265,8 +265,7 @@ def _other_views(cas: Any, view: Any) -> Iterator[Problem]:
     for sofa in cas.sofas:
         if sofa.sofaString is None or sofa.sofaID == view.get_sofa().sofaID:
             continue
-        count = sum(fs.type.name not in _READ for fs in cas.get_view(sofa.sofaID).select(ANNOTATION))
-        if count:
+        if count := sum(fs.type.name not in _READ for fs in cas.get_view(sofa.sofaID).select(ANNOTATION)):
             message = f"the view {clip(sofa.sofaID)} has a text of its own and {plural(count, 'annotation')}; not read"
             yield altered("views not read", message)
 
@@ -291,8 +290,7 @@ def _document(view: Any, types: Collection[str] | None, given: Mapping[str, str]
         elif kind in layers:
             found = list(_singles(fs, *roles[kind]))
             document.mentions += found
-            used = {*roles[kind], *found[0].attributes}
-            unread = _texts(fs).keys() - used if kind.startswith(_CUSTOM) else ()
+            unread = _texts(fs).keys() - {*roles[kind], *found[0].attributes} if kind.startswith(_CUSTOM) else ()
             others.update(f"{kind}|{name}" for name in unread)
         elif kind == METADATA:
             named = _text(fs, "documentId")
@@ -436,8 +434,7 @@ def add_tokens(document: Document, annotations: list[Any], problems: list[Proble
 
 def _are_sound(what: str, document: Document, problems: list[Problem]) -> bool:
     """Return whether a document has no errors, which are a warning about its tokens or sentences."""
-    wrong = find_errors(document)
-    if wrong:
+    if wrong := find_errors(document):
         message = f"{what} that cannot be used ({wrong[0].place} {wrong[0].message}); they are not read"
         problems.append(Problem("warning", f"{what} not read", message))
     return not wrong

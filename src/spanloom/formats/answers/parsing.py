@@ -89,11 +89,9 @@ def _understood(answer: object, finder: Finder, depth: int) -> Understood:
         raise DataError("there is no answer; expected a string, or JSON")
     if isinstance(answer, str):
         return _of_text(answer, finder, depth)
-    inner = _tagged(answer)
-    if inner is not None and depth < 2:
+    if (inner := _tagged(answer)) is not None and depth < 2:
         return _understood(inner, finder, depth + 1)
-    quotes = quotes_in(answer, finder.occurs)
-    if quotes is None:
+    if (quotes := quotes_in(answer, finder.occurs)) is None:
         shown = clip(repr(answer)[:200] if isinstance(answer, list | dict) else str(answer))
         raise DataError(f"the answer's JSON holds no mention: {shown}; expected texts with types")
     return Understood(quotes)
@@ -108,8 +106,7 @@ def _tagged(answer: object) -> str | None:
 
 
 def _of_text(text: str, finder: Finder, depth: int) -> Understood:
-    text = text.rpartition(_THOUGHTS)[2].strip()
-    if not text:
+    if not (text := text.rpartition(_THOUGHTS)[2].strip()):
         raise DataError("the answer is empty; expected mentions, or [] for none")
     contents = blocks(text)
     found = [one for content in contents for one in values(content)]
@@ -348,8 +345,7 @@ def _table(lines: Sequence[str], occurs: Occurs) -> Quotes:
     quotes = Quotes([], [])
     head: list[str] | None = None
     for number, line in enumerate(lines, 1):
-        cells = _cells(line)
-        if cells is None:
+        if (cells := _cells(line)) is None:
             head = None
         elif all(cell and not cell.strip(":-") for cell in cells):
             head = _cells(lines[number - 2]) if number > 1 else None
@@ -378,8 +374,7 @@ def _listed(lines: Sequence[str], occurs: Occurs) -> Iterator[Quote]:
     items = _items(lines)
     types_last = sum(_order(text, occurs) for text, _, _ in items) > 0
     for text, kind, place in items:
-        whole = occurs(_bare(text))
-        sides, inside = (None, None) if whole else (_split(text), _in_brackets(text))
+        sides, inside = (None, None) if occurs(_bare(text)) else (_split(text), _in_brackets(text))
         if sides is not None and types_last:
             yield Quote(_bare(sides[1]), (_bare(sides[0]),), place)
         elif sides is None and inside is not None:

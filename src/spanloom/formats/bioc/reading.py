@@ -125,8 +125,7 @@ def scan_value(value: object, path: str, line: int | None, place: str) -> Scanne
     except DataError as error:
         return Scanned.failed("wrong field", error.message, path, line, place)
     scanned = _understood(tree, {}, path, Names(), Counter())
-    problems = [replace(problem, line=line) for problem in scanned.problems]
-    return scanned._replace(problems=problems, line=line)
+    return scanned._replace(problems=[replace(problem, line=line) for problem in scanned.problems], line=line)
 
 
 def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Names, unread: Counter[str]) -> Scanned:
@@ -239,8 +238,7 @@ def _add_mention(found: _FoundAnnotations, one: _Placed, unique: Callable[[BiocN
         message = f"there is no infon 'type', found {shown}; name the one that holds it (--columns type=NAME, columns=)"
         number = len(found.mentions)
         found.problems.append(Problem("error", "no type", message, f"mention {name}", number, line=node.line))
-    concepts = concepts_of(node.infons, found.names)
-    if not concepts:
+    if not (concepts := concepts_of(node.infons, found.names)):
         found.unread += unread_infons(node.infons)
     spans, attributes = found.layout.place(node.locations, one.piece), attributes_of(node.infons, found.names)
     mention = Mention(kind, spans, name, concepts=concepts, attributes=attributes)
@@ -257,8 +255,7 @@ def _first_type(names: Names, node: BiocNode) -> str:
 def _keep_part(found: _FoundAnnotations, one: _Placed, whole: Mention) -> None:
     """Keep a part of a composite mention, with its locations counted in the document's text."""
     spans = found.layout.place(one.node.locations, one.piece)
-    surface = one.node.text
-    if surface is not None and difference(found.layout.text, spans, surface) is None:
+    if (surface := one.node.text) is not None and difference(found.layout.text, spans, surface) is None:
         message = (
             f"the part {surface[:60]!r} of a composite mention differs from the text at its offsets; kept as it is"
         )
@@ -367,8 +364,7 @@ def _layouts(offsets: Sequence[int], texts: Sequence[str]) -> Iterator[OffsetLay
     base = offsets[0] if offsets else 0
     ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
     joined: list[int] = [0, *ends[:-1].tolist()] if texts else []
-    declared = _declared(offsets, [len(text) for text in texts], base)
-    if declared is not None:
+    if (declared := _declared(offsets, [len(text) for text in texts], base)) is not None:
         yield OffsetLayout("declared", _text(declared, texts), declared, base)
     if declared != joined:
         yield OffsetLayout("joined", " ".join(texts), joined, base)

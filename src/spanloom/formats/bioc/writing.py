@@ -219,7 +219,6 @@ def _objects(value: object, name: str) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _number(item: dict[str, Any], place: str, passages: int) -> int | None:
-    number = item.get("passage")
-    if number is not None and (type(number) is not int or not 0 <= number < passages):
+    if (number := item.get("passage")) is not None and (type(number) is not int or not 0 <= number < passages):
         raise wrong(f"{place}.passage", number, f"a number below {passages}, of a passage")
     return number
