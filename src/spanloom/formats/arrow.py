@@ -30,6 +30,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -156,10 +157,9 @@ def _fits(value: object, kind: Any) -> bool:
     """Return whether a column of this type holds a value without change."""
     import pyarrow as pa
 
-    try:
+    with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
         return bool(pa.array([value], kind).to_pylist() == [value])
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return False
+    return False
 
 
 def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,27 +216,6 @@ def _entry(item: object) -> object:
         if isinstance(found.get(name), str):
             found[name] = loads(found[name].encode("utf-8"), name, line=1)
     return found
-
-
-def scan_parquet(
-    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
-) -> Iterator[Scanned]:
-    """Yield the documents of a Parquet file.
-
-    Args:
-        path: the file, or ``-``.
-        mentions: as in `scan_record`.
-        columns: our names of columns -> those in the table.
-        tag_names: of tags that are numbers, where the file does not name them.
-    """
-    return _scan(path, (mentions, columns, tag_names), partial(parquet_batches, rows=_ROWS), "a Parquet file")
-
-
-def scan_arrow(
-    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
-) -> Iterator[Scanned]:
-    """Yield the documents of an Arrow file; see `scan_parquet`."""
-    return _scan(path, (mentions, columns, tag_names), arrow_batches, "an Arrow file")
 
 
 def native_file(file: BinaryIO, path: str | Path) -> Any:
@@ -310,13 +289,22 @@ def _bounded(batches: Iterable[Any], file: Any, what: str) -> Iterator[Any]:
 
 
 def _scan(
-    path: str | Path, options: tuple[bool, Columns, TagNames], batches: Callable[[Any], Iterable[Any]], what: str
-) -> Iterator[Scanned]:
+    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None, *,
+    batches: Callable[[Any], Iterable[Any]], what: str,
+) -> Iterator[Scanned]:  # fmt: skip
+    """Yield the documents of a file of rows.
+
+    Args:
+        path: the file, or ``-``.
+        mentions: as in `scan_record`.
+        columns: our names of columns -> those in the table.
+        tag_names: of tags that are numbers, where the file does not name them.
+        batches: returns the record batches of an open file.
+        what: the kind of the file, for messages.
+    """
     with extra("arrow", what):
         import pyarrow as pa
-    name, number = str(path), 0
-    mentions, columns, tag_names = options
-    fields = None
+    name, number, fields = str(path), 0, None
     with opened(path) as source:
         try:
             for batch in batches(native_file(source, path)):
@@ -337,6 +325,10 @@ def _scan(
         yield no_document(name, "one row for each")
 
 
+scan_parquet = partial(_scan, batches=partial(parquet_batches, rows=_ROWS), what="a Parquet file")
+scan_arrow = partial(_scan, batches=arrow_batches, what="an Arrow file")
+
+
 def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
     """Return the names of the values of columns, where `datasets` has written them into a table's metadata.
 
@@ -344,10 +336,9 @@ def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
     >>> class_names({b"huggingface": json.dumps({"info": {"features": {"ner_tags": kind}}}).encode()})
     {'ner_tags': ['O', 'B-x']}
     """
-    try:
+    with suppress(KeyError, TypeError, ValueError, RecursionError):
         return dict(features_of(json.loads((metadata or {})[b"huggingface"])["info"]["features"]))
-    except (KeyError, TypeError, ValueError, RecursionError):
-        return {}
+    return {}
 
 
 def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: str, number: int) -> list[Scanned]:
@@ -357,28 +348,19 @@ def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: st
         return [Scanned.failed("wrong field", error.message, path, number, error.path or "")]
 
 
-def write_parquet(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write a Parquet file. The format holds everything; ``meta`` that has no JSON form is an error."""
-    with extra("arrow", "a Parquet file"):
-        import pyarrow.parquet
-
-    return _write(documents, path, force, pyarrow.parquet.ParquetWriter)
-
-
-def write_arrow(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write an Arrow file; see `write_parquet`."""
-    with extra("arrow", "an Arrow file"):
+def _write(documents: Iterable[Document], path: str | Path, force: bool = False, *, parquet: bool) -> Losses:
+    """Write a file of rows. The format holds everything; ``meta`` that has no JSON form is an error."""
+    with extra("arrow", "a Parquet file" if parquet else "an Arrow file"):
         import pyarrow.ipc
-
-    return _write(documents, path, force, pyarrow.ipc.new_file)
-
-
-def _write(documents: Iterable[Document], path: str | Path, force: bool, writer: Callable[..., Any]) -> Losses:
-    schema = arrow_schema()
+        import pyarrow.parquet
+    schema, writer = arrow_schema(), pyarrow.parquet.ParquetWriter if parquet else pyarrow.ipc.new_file
     with output_file(path, force=force) as sink, writer(SinkStream(sink), schema) as table:
         for batch in to_batches(documents, schema, path):
             table.write_batch(batch)
     return Losses()
+
+
+write_parquet, write_arrow = partial(_write, parquet=True), partial(_write, parquet=False)
 
 
 def to_batches(documents: Iterable[Document], schema: Any, path: str | Path | None = None) -> Iterator[Any]:

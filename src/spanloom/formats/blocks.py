@@ -326,10 +326,7 @@ def surface_of(document: Document, words: Sequence[str], first: int, end: int, j
 
 def sentences_of(document: Document) -> list[list[int]]:
     """Return the first and the end token of each sentence; without sentences all tokens are one."""
-    if document.sentences is None:
-        return [[0, document.token_count]]
-    found: list[list[int]] = document.sentences.tolist()
-    return found
+    return [[0, document.token_count]] if document.sentences is None else list(document.sentences.tolist())
 
 
 def plain_words(document: Document, path: str | Path) -> list[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -34,6 +35,7 @@ from spanloom.formats.base import (
     Beside,
     Losses,
     Scanned,
+    by_key,
     count_mention,
     count_unwritten,
     noted_place,
@@ -63,10 +65,8 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         named = [file for ending in _ENDINGS if (file := root.with_suffix(ending)).exists()]
         yield _scan_pair(root.with_suffix(".txt"), named or [root.with_suffix(".ann")], root.stem, mentions)
         return
-    found: dict[Path, list[Path]] = {}
-    for file in visible(root):
-        if file.suffix in (".txt", *_ENDINGS):
-            found.setdefault(file.with_suffix(""), []).append(file)
+    endings = (".txt", *_ENDINGS)
+    found = by_key((file.with_suffix(""), file) for file in visible(root) if file.suffix in endings)
     anns = {base: [file for file in files if file.suffix != ".txt"] for base, files in found.items()}
     taken = {text_beside(files[0]) for files in anns.values() if files}
     for base, files in found.items():
@@ -302,20 +302,16 @@ def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
         found = _HEAD.fullmatch(text)
         return None if found is None else ("head", Span(int(found[1]), int(found[2])))
     if kind == "Score":
-        try:
+        with suppress(ValueError):
             return "score", float(text)
-        except ValueError:
-            return None
+        return None
     return ()
 
 
 def collect(lines: list[StandoffLine], path: str) -> tuple[list[tuple[Mention, StandoffLine]], list[Problem]]:
     """Return the mentions of the lines, each with its T line, in their order; and the problems of the lines."""
     problems = list(_line_problems(lines, path))
-    about: dict[str, list[StandoffLine]] = {}
-    for line in lines:
-        if line.kind in _ABOUT:
-            about.setdefault(line.refers[0], []).append(line)
+    about = by_key((line.refers[0], line) for line in lines if line.kind in _ABOUT)
     found: dict[str, tuple[Mention, StandoffLine]] = {}
     for line in lines:
         if isinstance(line.value, Mention) and line.id not in found:
@@ -339,11 +335,8 @@ def _completed(mention: Mention, about: list[StandoffLine], path: str, problems:
 
 def _attributes(about: Iterable[StandoffLine]) -> dict[str, bool | str]:
     """Return the attributes that lines about one mention give."""
-    texts: dict[str, dict[str, None]] = {}
-    for line in about:
-        if line.kind == "attribute" and isinstance(line.value, tuple):
-            texts.setdefault(str(line.value[0]), {})[str(line.value[1])] = None
-    return {name: from_texts(values) for name, values in texts.items()}
+    given = (line.value for line in about if line.kind == "attribute" and isinstance(line.value, tuple))
+    return {name: from_texts(dict.fromkeys(texts)) for name, texts in by_key(given).items()}
 
 
 def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
@@ -412,10 +405,7 @@ def render(document: Document, previous: str, losses: Losses) -> str:
     lines = parse(previous)
     by_id = _identified(document, lines, losses)
     gone = _gone(lines, by_id)
-    about: dict[str, list[StandoffLine]] = {}
-    for line in lines:
-        if line.kind == "attribute":
-            about.setdefault(line.refers[0], []).append(line)
+    about = by_key((line.refers[0], line) for line in lines if line.kind == "attribute")
     read = {name: _attributes(own) for name, own in about.items()}
     given, kept = notes_of(document.meta), _notes(lines)
     notes = {name: given.get(place_of(mention.type, mention.spans)) for name, mention in by_id.items()}
@@ -528,17 +518,13 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses) -
 
 def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
     """Return the identifiers of T lines without a mention, and of all lines about them, directly or not."""
-    gone = {line.id for line in lines if line.id not in by_id and _is_read(line)}
+    left = ((line.id, line.value) for line in lines if line.id not in by_id)  # one of no character is kept in the file
+    gone = {name for name, one in left if isinstance(one, Mention) and any(start < end for start, end in one.spans)}
     size = -1
     while gone and size != len(gone):
         size = len(gone)
         gone |= {line.id for line in lines if line.id and not gone.isdisjoint(line.refers)}
     return gone
-
-
-def _is_read(line: StandoffLine) -> bool:
-    """Return whether a line is read as a mention: one of no character is left out, and kept in the file."""
-    return isinstance(line.value, Mention) and any(start < end for start, end in line.value.spans)
 
 
 def _mention_line(name: str, mention: Mention, text: str) -> str:

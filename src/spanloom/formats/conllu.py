@@ -129,7 +129,10 @@ def _sentence(block: Block, rows: Sequence[_WordLine], entity: Sequence[str]) ->
     tokens, tagged = _surface([row for row in rows if "." not in row.fields["ID"]])
     if not tokens:
         raise DataError("the sentence holds no token", line=block.number)
-    text, offsets = _text(tokens, block)
+    if (text := block.text) is None:
+        text = "".join(token.form + token.space for token in tokens).rstrip()
+    if (offsets := stand_in((token.form for token in tokens), text)) is None:
+        raise DataError(f"the tokens are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     values = {_OURS.get(name, name.lower()): [row.fields.get(name, "_") for row in tokens] for name in _KEPT}
     columns = {name: column for name, column in values.items() if any(value != "_" for value in column)}
     sentence = FileSentence(text, offsets, columns)
@@ -282,14 +285,6 @@ def _add_bracketed(
     for place, message in wrong:
         message = f"{message}; expected (ENTITY-TYPE and so on, and ENTITY) behind it; what it marks is left out"
         sentence.problems.append(altered("damaged brackets", message, order[place].number))
-
-
-def _text(tokens: Sequence[_WordLine], block: Block) -> tuple[str, list[tuple[int, int]]]:
-    if (text := block.text) is None:
-        text = "".join(token.form + token.space for token in tokens).rstrip()
-    if (offsets := stand_in((token.form for token in tokens), text)) is None:
-        raise DataError(f"the tokens are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
-    return text, offsets
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

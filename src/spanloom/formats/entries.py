@@ -17,7 +17,7 @@ from typing import Any, Final
 from spanloom.document.validate import Problem
 from spanloom.errors import plural
 from spanloom.formats.attributes import is_attribute, take_attributes
-from spanloom.formats.base import altered
+from spanloom.formats.base import altered, by_key
 from spanloom.formats.json_text import are, is_offset, some
 from spanloom.formats.layouts import LEFT_OUT, OF_MENTIONS, PLAIN, PRESUMED, SURE, USUAL, Layout, at, plain, words
 from spanloom.formats.tag_dialects import LETTERED, Tagging
@@ -30,10 +30,8 @@ _NEAR: Final = 2  # characters, or tokens, between the tokens of a mention
 _DIVIDING: Final = frozenset(("token", "spacetoken", "sentence", "split"))
 _NESTED: Final = 3  # objects in objects within a mention
 _ABOUT: Final = frozenset(words("author createdby updatedby confidence validation metadata coordinates"))  # mentions
-_ROLES: Final[dict[str, list[tuple[str, int]]]] = {}  # a usual name -> its roles, and how early it counts in each
-for _role, _names in USUAL.items():
-    for _rank, _name in enumerate(_names):
-        _ROLES.setdefault(_name, []).append((_role, _rank))
+# a usual name -> its roles, and how early it counts in each
+_ROLES: Final = by_key((name, (role, rank)) for role, names in USUAL.items() for rank, name in enumerate(names))
 
 
 @dataclass(slots=True)
@@ -246,9 +244,8 @@ class _Parts:
                 attribute = depth == 0 and (is_attribute(str(key)) or key == "attribute_scores")
                 if isinstance(value, dict) and depth < _NESTED and not attribute:
                     nested.append((top or key, value, depth + 1))
-        self.names: dict[str, list[str]] = {}
-        for _, role, known in sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ())):
-            self.names.setdefault(role, []).append(known)
+        ranked = sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ()))
+        self.names = by_key((role, name) for _, role, name in ranked)
         for role, path in layout.paths.items():
             self.names[role], self.own[path] = [path], at(item, path)
             self.top[path] = path if path in item else path.partition(".")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -327,10 +328,9 @@ def lists_labels(path: Path, head: bytes) -> bool:
 
 def _holds_lines(path: Path) -> bool:
     """Return whether a packed file holds JSON lines, regardless of its name."""
-    try:
+    with suppress(DataError):  # not packed by gzip, or damaged
         return _LINES.match(head_of(path)) is not None
-    except DataError:  # not packed by gzip, or damaged
-        return False
+    return False
 
 
 def _unnamed(head: bytes, known: str) -> str:

@@ -18,6 +18,7 @@ its place, such as ``"mentions[0].colour"``; but usual names of attributes, such
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -145,20 +146,15 @@ def record_lines(found: MentionArrays) -> str:
 
 def _text_of(document: Document, tokens: str | None, sentences: str | None, mentions: str, meta: dict[str, Any]) -> str:
     """Return the native record of a document with tokens, sentences and mentions as JSON."""
-    fields = [f'"id":{to_json(document.id)}'] if document.id else []
-    fields.append(f'"text":{to_json(document.text)}')
-    if tokens is not None:
-        fields.append(f'"tokens":{tokens}')
+    parts = {"id": document.id and to_json(document.id), "text": to_json(document.text), "tokens": tokens}
     if document.columns:
-        fields.append(f'"columns":{to_json({name: list(values) for name, values in document.columns.items()})}')
-    if sentences is not None:
-        fields.append(f'"sentences":{sentences}')
-    fields.append(f'"mentions":{mentions}')
+        parts["columns"] = to_json({name: list(values) for name, values in document.columns.items()})
+    parts |= {"sentences": sentences, "mentions": mentions}
     if document.sections:
-        fields.append(f'"sections":{to_json(_section_records(document))}')
-    if meta:
-        fields.append(f'"meta":{to_json(meta)}')
-    return f"{{{','.join(fields)}}}"
+        parts["sections"] = to_json(_section_records(document))
+    parts["meta"] = to_json(meta) if meta else None
+    fields = ",".join(f'"{name}":{text}' for name, text in parts.items() if text)
+    return f"{{{fields}}}"
 
 
 def _section_records(document: Document) -> list[dict[str, Any]]:
@@ -167,9 +163,9 @@ def _section_records(document: Document) -> list[dict[str, Any]]:
 
 def _pairs_text(pairs: Offsets | None) -> str | None:
     """Return pairs of numbers as JSON."""
-    if pairs is None or len(pairs) > _FEW:
-        return None if pairs is None else _pairs_texts(pairs, np.array([0, len(pairs)]))[0]
-    return str(pairs.tolist()).replace(" ", "")
+    if pairs is None or len(pairs) <= _FEW:
+        return pairs if pairs is None else str(pairs.tolist()).replace(" ", "")
+    return _pairs_texts(pairs, np.array([0, len(pairs)]))[0]
 
 
 def _pairs_texts(pairs: Offsets, ptr: NDArray[np.int64]) -> list[str]:
@@ -498,11 +494,9 @@ def mention_of(item: object, place: str, names: Native, problems: list[Problem])
 
 def _attributes(value: Any) -> dict[str, bool | str] | None:
     """Return attributes as a mention keeps them; ``None`` for something else."""
-    try:
-        found = {name: attribute_value(one) for name, one in value.items()}
-    except (AttributeError, TypeError):
-        return None
-    return {name: one for name, one in found.items() if one is not None}
+    with suppress(AttributeError, TypeError):
+        return {name: one for name, given in value.items() if (one := attribute_value(given)) is not None}
+    return None
 
 
 class Kind(NamedTuple):

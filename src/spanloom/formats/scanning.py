@@ -163,19 +163,6 @@ def check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...])
         raise UsageError(f"the format {kind.name} has no option {unknown!r}; it has: {', '.join(known) or 'none'}")
 
 
-def _check_columns(columns: Any) -> None:
-    """Check the option ``columns``.
-
-    Raises:
-        UsageError: it is neither names nor a mapping of names.
-    """
-    names = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
-    sound = isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
-    if columns is not None and not sound:
-        expected = "names of columns, such as 'word,pos,tag', or a mapping, such as {'text': 'note'}"
-        raise UsageError(f"columns is {clip(repr(columns))}, expected {expected}")
-
-
 def scan_input(path: str | Path, name: str | None, options: dict[str, Any], mentions: bool) -> Iterator[Scanned]:
     """Choose the format now; open the file for the first document."""
     check_there(path)
@@ -183,7 +170,12 @@ def scan_input(path: str | Path, name: str | None, options: dict[str, Any], ment
     options = DEFAULTS.get() | options
     if isinstance(options.get("columns"), str):
         options["columns"] = [name.strip() for name in options["columns"].split(",")]
-    _check_columns(options.get("columns"))
+    columns = options.get("columns")
+    names = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
+    sound = isinstance(names, list | tuple) and all(isinstance(one, str) and one for one in names)
+    if columns is not None and not sound:
+        expected = "names of columns, such as 'word,pos,tag', or a mapping, such as {'text': 'note'}"
+        raise UsageError(f"columns is {clip(repr(columns))}, expected {expected}")
     counting = counting_of(options.pop("offsets", AUTO))
     encoding = checked_encoding(options.pop("encoding", None))
     kind = None if name is None else format_named(name)
@@ -195,7 +187,7 @@ def scan_input(path: str | Path, name: str | None, options: dict[str, Any], ment
         elif root.is_dir():
             inputs, others = files_of(root, kind, FORMATS.values())
         else:
-            inputs = [(kind or _known(root, options.get("columns")), path)]
+            inputs = [(kind or _known(root, columns), path)]
     for one, _ in inputs:
         check_options(one, options, one.scan_options)
         if counting is not None and not one.counts:
@@ -214,7 +206,11 @@ def _scanned(
     """Yield the records of one input."""
     if options.get("texts") is not None:
         options = options | {"texts": scan_input(options["texts"], None, {"encoding": encoding}, mentions=False)}
-    scan = kind.scan(file, **options, **_more(kind, root, file, mentions))
+    if kind.named_by_file and isinstance(file, Path) and file != root:
+        options = options | {"stem": stem_in(root, file)}
+    if kind.reads_without_mentions and not mentions:
+        options = options | {"mentions": False}
+    scan = kind.scan(file, **options)
     yield from settled(_readable(decoded(scan, encoding), str(file)), counting, mentions)
 
 
@@ -263,13 +259,3 @@ def check_there(path: str | Path) -> None:
         there = False
     if not there:
         raise _missing(Path(path))
-
-
-def _more(kind: Format, root: Path, file: str | Path, mentions: bool) -> dict[str, Any]:
-    """Return the arguments of a format's ``scan`` beside the user's options."""
-    more: dict[str, Any] = {}
-    if kind.named_by_file and isinstance(file, Path) and file != root:
-        more["stem"] = stem_in(root, file)
-    if kind.reads_without_mentions and not mentions:
-        more["mentions"] = False
-    return more

@@ -14,7 +14,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from itertools import chain
@@ -285,11 +285,9 @@ def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
 
 def _sample(path: str | Path) -> bytes:
     """Return the beginning of a file as it is, which shows its encoding; nothing if it cannot be looked at."""
-    try:
-        with Path(path).open("rb") as file:
-            return b"" if is_packed(path) else file.read(1 << 20)
-    except (OSError, ValueError):
-        return b""
+    with suppress(OSError, ValueError), Path(path).open("rb") as file:
+        return b"" if is_packed(path) else file.read(1 << 20)
+    return b""
 
 
 # Output compressed by gzip if the file name ends in ``.gz``; the same content gives the same bytes.

@@ -478,10 +478,9 @@ def _attributes(cells: Mapping[str, str]) -> Mapping[str, object]:
     }
     if not (cell := cells.get("attributes", "").strip()):
         return alone
-    try:
+    found = None
+    with suppress(ValueError, RecursionError):
         found = json.loads(cell)
-    except (ValueError, RecursionError):
-        found = None
     if not isinstance(found, dict):
         raise DataError(f'attributes is {clip(cell)}, expected an object of JSON, such as {{"negated": true}}')
     return alone | found

@@ -42,7 +42,7 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.formats.attributes import from_text
-from spanloom.formats.base import Beside, Losses, Scanned, altered, count_unwritten, single, writing_as
+from spanloom.formats.base import Beside, Losses, Scanned, altered, by_key, count_unwritten, single, writing_as
 from spanloom.formats.expat import feed
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.record_fields import Columns, given_names
@@ -277,10 +277,7 @@ def _document(view: Any, types: Collection[str] | None, given: Mapping[str, str]
     whole = MENTION if types is None else None
     parts = {part.xmiID for fs in annotations if fs.type.name == whole for part in _elements(fs.parts)}
     annotations = [fs for fs in annotations if fs.xmiID not in parts]
-    layers: dict[str, list[Any]] = {}
-    for fs in annotations:
-        if _is_mention(view.typesystem, fs.type, types):
-            layers.setdefault(fs.type.name, []).append(fs)
+    layers = by_key((fs.type.name, fs) for fs in annotations if _is_mention(view.typesystem, fs.type, types))
     roles = {kind: _roles(kind, found, given, problems) for kind, found in layers.items()}
     others: Counter[str] = Counter()
     for fs in annotations:
@@ -318,10 +315,7 @@ def _roles(
 
     A notice is added for a layer of a user of which several features may be the type.
     """
-    texts: dict[str, list[str]] = {}
-    for fs in annotations:
-        for name, value in _texts(fs).items():
-            texts.setdefault(name, []).append(value)
+    texts = by_key(pair for fs in annotations for pair in _texts(fs).items())
     concept = given.get("concept", "identifier")
     usual = [name for name in ("value", "label") if name in texts]
     words = [name for name, values in texts.items() if name != concept and not all(map(_NO_WORD.fullmatch, values))]

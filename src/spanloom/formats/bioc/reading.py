@@ -137,7 +137,12 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
     found = _find(placed, layout, names)
     unread.update(found.unread)
     document = Document(layout.text, id=tree.id, mentions=found.mentions)
-    found.problems += _layout_problems(layout, pieces)
+    if layout.name in _READINGS:
+        starts = zip(pieces, layout.starts, strict=True)
+        wrong = [piece for piece, start in starts if piece.offset != layout.base + start]
+        shown = ", ".join(str(piece.offset) for piece in wrong[:3])
+        message = _READINGS[layout.name] + (f" (found the offset {shown})" if wrong else "")
+        found.problems.append(Problem("warning", "passage offset", message, line=wrong[0].line if wrong else None))
     passages = _passages(tree, layout, found.problems)
     sections: list[tuple[int | None, BiocNode]] = [(None, tree)]
     sections += [(i, section) for i, passage in enumerate(tree.passages) for section in (passage, *passage.sentences)]
@@ -177,15 +182,6 @@ def _annotations(tree: BiocNode) -> Iterator[_Placed]:
             yield from (_Placed(node, i, piece) for node in sentence.annotations)
         first += len(pieces)
     yield from (_Placed(node, None, None) for node in tree.annotations)
-
-
-def _layout_problems(layout: OffsetLayout, pieces: list[BiocNode]) -> Iterator[Problem]:
-    if layout.name in _READINGS:
-        starts = zip(pieces, layout.starts, strict=True)
-        wrong = [piece for piece, start in starts if piece.offset != layout.base + start]
-        offsets = ", ".join(str(piece.offset) for piece in wrong[:3])
-        message = _READINGS[layout.name] + (f" (found the offset {offsets})" if wrong else "")
-        yield Problem("warning", "passage offset", message, line=wrong[0].line if wrong else None)
 
 
 def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundAnnotations:
