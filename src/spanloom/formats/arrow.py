@@ -124,7 +124,7 @@ def _entity(mention: dict[str, Any], text: str) -> dict[str, Any]:
     bigbio = {
         "offsets": spans,
         "text": [text[start:end] for start, end in spans],
-        "normalized": [_name(concept) for concept in concepts],
+        "normalized": [*map(_name, concepts)],
     }
     return {name: value for name, value in mention.items() if name not in ("spans", "concepts")} | objects | bigbio
 
@@ -308,9 +308,8 @@ def _scan(
     with opened(path) as source:
         try:
             for batch in batches(native_file(source, path)):
-                fields = fields or RecordFields(
-                    columns, tag_names, class_names(batch.schema.metadata) or names_beside(path)
-                )
+                known = class_names(batch.schema.metadata) or names_beside(path) if fields is None else None
+                fields = fields or RecordFields(columns, tag_names, known)
                 first, number = number + 1, number + batch.num_rows
                 batch.validate(full=True)  # offsets of a hostile file may point anywhere
                 slices = (batch.slice(start, _ROWS).to_pylist() for start in range(0, batch.num_rows, _ROWS))

@@ -66,11 +66,9 @@ def held(mention: Mention, can: Callable[[str, str], bool] = lambda name, text: 
         mention: with attributes.
         can: whether the format holds a name with a text.
     """
-    texts = {name: to_text(value) for name, value in mention.attributes.items()}
-    kept = {
-        name: text for name, text in texts.items() if from_text(text) == mention.attributes[name] and can(name, text)
-    }
-    return kept, len(texts) - len(kept)
+    texts = ((name, to_text(value), value) for name, value in mention.attributes.items())
+    kept = {name: text for name, text, value in texts if from_text(text) == value and can(name, text)}
+    return kept, len(mention.attributes) - len(kept)
 
 
 def is_plain(name: str, text: str) -> bool:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from io import StringIO
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,11 +105,8 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
 def _counts_mark(text: str, found: list[tuple[Mention, StandoffLine]]) -> bool:
     """Return whether the texts of the mentions match their offsets only if the byte order mark is counted."""
     pairs = [(sorted(mention.spans), line.surface) for mention, line in found if line.surface]
-    with_mark, without = (
-        all(difference(one, spans, surface) is not None for spans, surface in pairs)
-        for one in (text, text.removeprefix(_BOM))
-    )
-    return with_mark and not without
+    fits = [all(difference(one, *pair) is not None for pair in pairs) for one in (text, text.removeprefix(_BOM))]
+    return fits == [True, False]
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -409,9 +406,8 @@ def render(document: Document, previous: str, losses: Losses) -> str:
     read = {name: _attributes(own) for name, own in about.items()}
     given, kept = notes_of(document.meta), _notes(lines)
     notes = {name: given.get(place_of(mention.type, mention.spans)) for name, mention in by_id.items()}
-    statements = dict(
-        one for name, mention in by_id.items() for one in _statements(name, mention, document.text, notes[name])
-    )
+    of_each = (_statements(name, mention, document.text, notes[name]) for name, mention in by_id.items())
+    statements = dict(chain.from_iterable(of_each))
     new = dict(statements)
     written: list[str] = []
     for line in lines:

@@ -134,11 +134,9 @@ def scan(
     read = partial(_sentence, layout=layout, mentions=mentions, counts=counts)
     yield from scan_blocks(path, _blocks(chain(start, lines), layout), read, stem=stem, initial=remarks)
     if counts[BARE]:
-        message = (
-            f"{plural(counts[BARE], 'mention')} of types without letters such as B-, where tokens of one type in a row"
-        )
-        how = f"are one mention; the columns {layout.option} can be named otherwise (--columns, columns=)"
-        yield Scanned.altered(BARE, f"{message} {how}", name)
+        found = f"{plural(counts[BARE], 'mention')} of types without letters such as B-, where tokens of one type"
+        how = f"in a row are one mention; the columns {layout.option} can be named otherwise (--columns, columns=)"
+        yield Scanned.altered(BARE, f"{found} {how}", name)
 
 
 def _lines(path: str | Path) -> Iterator[NumberedLine | Problem]:

@@ -259,10 +259,8 @@ def _add_mention(
         one, other = cut
         token = tokens[(other if one.begins else one).token].form
         shown = " ".join(sentence.text[start:stop] for start, stop in spans)
-        message = (
-            f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words; it "
-            f"is read as {shown[:40]!r}"
-        )
+        message = f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words"
+        message += f"; it is read as {shown[:40]!r}"
         sentence.problems.append(altered("mentions of parts of a token", message, one.number))
 
 
@@ -313,9 +311,8 @@ def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str
     tags = to_bio(flat_mentions(document, losses), len(words))
     texts = []
     sentences = sentences_of(document)
-    comments = comments_above(
-        document, len(sentences), lambda line: not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)), losses
-    )
+    marks = (NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)
+    comments = comments_above(document, len(sentences), lambda line: not line.startswith(marks), losses)
     for (first, end), above in zip(sentences, comments, strict=True):
         if first == end:
             continue
@@ -446,9 +443,8 @@ def read_brackets(values: Sequence[str], names: Sequence[str]) -> tuple[list[Bra
                 wrong.append((at, f"found {clip(content + closing, 40)}, which closes no bracket"))
     left = [one for stack in opened.values() for one in stack]
     wrong += [(one.first, f"found {clip('(' + one.content, 40)}, which is not closed") for one in left]
-    wrong += [
-        (held[0][0].first, f"found {clip(key, 20)} without all of its parts") for key, held in parts.items() if held
-    ]
+    parted = ((held[0][0].first, key) for key, held in parts.items() if held)
+    wrong += [(first, f"found {clip(key, 20)} without all of its parts") for first, key in parted]
     found.sort(key=lambda mention: (mention.ranges[0][0], -mention.ranges[-1][1]))
     return found, sorted(wrong)
 

@@ -139,9 +139,8 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     >>> _without_fragments({"denotations": parts, "relations": [chain]})["denotations"]
     [{'id': 'T2', 'span': [{'begin': 0, 'end': 4}, {'begin': 9, 'end': 13}], 'obj': 'x'}]
     """
-    denotations, relations = (
-        found if are(found := record.get(name), dict) else [] for name in ("denotations", "relations")
-    )
+    lists = (record.get(name) for name in ("denotations", "relations"))
+    denotations, relations = (found if are(found, dict) else [] for found in lists)
     named = {str(item.get("id")): item for item in denotations}
     if not any(item.get("obj") == _FRAGMENT for item in denotations) or len(named) < len(denotations):
         return record
@@ -151,9 +150,8 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     for names in grouped(named, [pair for pair in pairs if named.keys() >= set(pair)]):
         parts = [named[name] for name in names]
         heads = [part for part in parts if part.get("obj") != _FRAGMENT]
-        spans = [
-            span for part in parts if isinstance(span := part.get("span"), dict) and type(span.get("begin")) is int
-        ]
+        given = (part.get("span") for part in parts)
+        spans = [span for span in given if isinstance(span, dict) and type(span.get("begin")) is int]
         if len(parts) > 1 and len(heads) == 1 and len(spans) == len(parts):
             parts = [{**heads[0], "span": sorted(spans, key=lambda span: int(span["begin"]))}]
         made += parts

@@ -437,10 +437,9 @@ def joined(
         else:
             found.append(entry)
         last = letter
-    message = (
-        f"types of {field} are tags such as B-{found[0].types[0]}; {len(entries):,} tokens are {len(found):,} mentions"
-    )
-    problems.append(altered("tags as types", message))
+    message = f"types of {field} are tags such as B-{found[0].types[0]}"
+    counted = f"{len(entries):,} tokens are {len(found):,} mentions"
+    problems.append(altered("tags as types", f"{message}; {counted}"))
     return found
 
 
@@ -465,10 +464,8 @@ def doubts(field: str, entries: Sequence[Entry], named: bool) -> Iterator[Proble
         message = f"the types of {field} are the texts of the mentions; name the field with types: --columns type=NAME"
         yield altered("types that are texts", f"{message} (columns=)")
     if not named and entries and all(str(kind).isdecimal() for entry in entries for kind in entry.types or ["-"]):
-        message = (
-            f"the types of {field} are numbers, such as {entries[0].types[0]}; their names are given as --tag-names"
-        )
-        yield altered("types that are numbers", f"{message} 1=NAME,2=NAME (tag_names=)")
+        message = f"the types of {field} are numbers, such as {entries[0].types[0]}; their names are given as"
+        yield altered("types that are numbers", f"{message} --tag-names 1=NAME,2=NAME (tag_names=)")
     for entry in entries:
         for name, value in entry.fields.items():
             if isinstance(value, list) and value and all(isinstance(one, dict) and has_offsets(one) for one in value):

@@ -264,10 +264,8 @@ def _mentions(values: list[Any], document: Document, i: int) -> list[Mention]:
     for mention in found:
         if not all(0 <= start < end <= len(document.text) for start, end in mention.spans):
             places = ", ".join(f"{start}-{end}" for start, end in mention.spans)
-            raise DataError(
-                f"item {i} of y: the mention of type {clip(mention.type)} at {places} does not lie in its "
-                f"text of {len(document.text)} characters; give start and end as text[start:end]"
-            )
+            message = f"item {i} of y: the mention of type {clip(mention.type)} at {places} does not lie in its text of"
+            raise DataError(f"{message} {len(document.text)} characters; give start and end as text[start:end]")
     return found
 
 
@@ -281,11 +279,9 @@ def _of_record(record: dict[str, Any], i: int) -> list[Mention]:
 def _typed(value: object) -> Mention | None:
     """Return a mention, or that of ``(type, start, end)``; ``None`` for another value."""
     match value:
-        case Mention():
-            return value
         case [str(kind), start, end] if hasattr(start, "__index__") and hasattr(end, "__index__"):
             return Mention(kind, [(int(start), int(end))])
-    return None
+    return value if isinstance(value, Mention) else None
 
 
 def _named(value: object) -> str:

@@ -77,11 +77,8 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
     regions: dict[str, _Region] = {}
     joins: list[dict[str, Any]] = []
     about: list[dict[str, Any]] = []
-    labelled = {
-        result["id"]
-        for result in results
-        if isinstance(result, dict) and isinstance(result.get("id"), str) and str(result.get("type")).endswith("labels")
-    }
+    regional = (one for one in results if isinstance(one, dict) and str(one.get("type")).endswith("labels"))
+    labelled = {one["id"] for one in regional if isinstance(one.get("id"), str)}
     for number, result in enumerate(results):
         if not isinstance(result, dict):
             raise DataError(f"result[{number}] is no object, expected a region")

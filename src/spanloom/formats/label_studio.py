@@ -210,9 +210,8 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     surfaces = [value["text"] for value in values if isinstance(value.get("text"), str) and "start" in value]
     shown_surfaces = [_stripped(surface) for surface in surfaces[:_MOST_SURFACES]]
     whole = {name: _stripped(text) for name, text in texts.items()}
-    holding = [
-        name for name, text in whole.items() if shown_surfaces and all(surface in text for surface in shown_surfaces)
-    ]
+    holding = [name for name, text in whole.items() if all(surface in text for surface in shown_surfaces)]
+    holding = holding if shown_surfaces else []
     worded = [name for name, text in texts.items() if len(text.split()) > 1]
     if (found := next((names for names in (holding, list(texts), worded) if len(names) == 1), None)) is None and texts:
         shown = ", ".join(map(clip, list(texts)[:20]))
@@ -331,12 +330,10 @@ def _task(document: Document) -> dict[str, Any]:
     regions = [one for one in slot.value["result"] if one.get("type") in ("labels", HTML, PARAGRAPHS)]
     old = {one["id"]: one for one in regions if isinstance(one.get("id"), str)}
     taken = {one["id"] for one in before.others if isinstance(one.get("id"), str)}
-    valued = {
-        (mention.id, control): (mention.attributes[control], before.valued[mention.id, control])
-        for mention in before.document.mentions
-        for control in mention.attributes
-        if mention.id is not None and (mention.id, control) in before.valued
-    }
+    read = (
+        (one.id or "", control, value) for one in before.document.mentions for control, value in one.attributes.items()
+    )
+    valued = {key[:2]: (key[2], before.valued[key[:2]]) for key in read if key[:2] in before.valued}
     annotations[slot.index] = slot.value | {"result": [*_results(document, shown, old, taken, valued), *before.others]}
     return task | {slot.kind: annotations}
 

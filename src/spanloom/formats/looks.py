@@ -68,9 +68,8 @@ def shows_elements(text: str) -> bool:
 def shows_annotation(text: str) -> bool:
     """Return whether the beginning of a text holds marks or elements around mentions."""
     head = text[:_SAMPLE]
-    return ("<" in head or "[" in head) and (
-        shows_elements(head) or shows_marks(head) or bool(unpaired(head, plain_text=True))
-    )
+    marked = "<" in head or "[" in head
+    return marked and (shows_elements(head) or shows_marks(head) or bool(unpaired(head, plain_text=True)))
 
 
 def looks_like(text: str) -> str | None:
@@ -110,9 +109,8 @@ def _is_typed(text: str) -> bool:
 def _is_numbered(text: str) -> bool:
     """Return whether nearly all lines are a word and a small number, most often 0, as tags that are numbers are."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
-    numbers = [
-        int(row[1]) for row in rows if len(row) == 2 and row[1].isascii() and row[1].isdecimal() and len(row[1]) < 3
-    ]
+    pairs = (row[1] for row in rows if len(row) == 2)
+    numbers = [int(one) for one in pairs if one.isascii() and one.isdecimal() and len(one) < 3]
     some = {number for number in numbers if number and any(any(map(str.isalpha, row[0])) for row in rows)}
     return len(numbers) > 3 and len(numbers) >= 0.95 * len(rows) and bool(some) and 2 * numbers.count(0) >= len(numbers)
 

@@ -134,9 +134,7 @@ def record_lines(found: MentionArrays) -> str:
     types = [to_json(name) for name in found.types]
     heads = [f'"head":[{start},{end}],' if start >= 0 else "" for start, end in found.heads.tolist()]
     parts = zip(found.kind.tolist(), _pairs_texts(found.spans, found.bounds), heads, found.scores.tolist(), strict=True)
-    mentions = [
-        f'{{"type":{types[kind]},"spans":{spans},{head}"score":{score!r}}}' for kind, spans, head, score in parts
-    ]
+    mentions = [f'{{"type":{types[kind]},"spans":{spans},{head}"score":{sure!r}}}' for kind, spans, head, sure in parts]
     every = ([getattr(one, name) for one in documents] for name in ("tokens", "sentences"))
     tokens, sentences = (_pairs_texts(np.concatenate(own), np.cumsum([0, *map(len, own)])) for own in every)
     own = (f"[{','.join(mentions[first:end])}]" for first, end in pairwise(found.ptr.tolist()))

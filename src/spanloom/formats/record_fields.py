@@ -95,9 +95,8 @@ class RecordFields:
     def remarks(self, path: str | Path) -> Iterator[Scanned]:
         """Yield a notice if tags of a file are numbers whose names are from another file."""
         if self._used:
-            message = (
-                f"tags are numbers; their names are those of {self._beside} (--tag-names, tag_names=, gives others)"
-            )
+            message = f"tags are numbers; their names are those of {self._beside}"
+            message += " (--tag-names, tag_names=, gives others)"
             yield Scanned.altered("names of tags from another file", message, str(path))
 
 
@@ -117,9 +116,8 @@ def check_names(names: TagNames) -> dict[str, str]:
     if not any(sign for _, sign, _ in pairs):
         return {str(number): name for number, name in enumerate(parts)}
     if not all(sign and number.strip() and name.strip() for number, sign, name in pairs):
-        raise UsageError(
-            f"tag names are {clip(','.join(parts))}, expected NAME,NAME,... or NUMBER=NAME,NUMBER=NAME,..."
-        )
+        expected = "expected NAME,NAME,... or NUMBER=NAME,NUMBER=NAME,..."
+        raise UsageError(f"tag names are {clip(','.join(parts))}, {expected}")
     return {number.strip(): name.strip() for number, _, name in pairs}
 
 

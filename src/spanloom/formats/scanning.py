@@ -234,9 +234,8 @@ def _missing(path: Path) -> DataError:
     for part in leftovers(path):
         message += f", but {part} is there, {leftover(part)}"
     if " " in name.strip() and (not path.suffix or " " in path.suffix):  # as a text is, and hardly a file
-        message += (
-            "; spanloom predict and others take a text itself from standard input, as -, and Python as Document(text)"
-        )
+        message += "; spanloom predict and others take a text itself from standard input, as -, "
+        message += "and Python as Document(text)"
     else:
         message += meant_path(path)
     return DataError(message, path=path if len(name) <= _LONGEST else f"{name[:_SHOWN]}…")

@@ -214,10 +214,8 @@ class Store:
         [(version,)] = self._rows("PRAGMA user_version")
         newest = len(_MIGRATIONS)
         if version > newest:
-            raise DataError(
-                f"the store has version {version}, this Spanloom knows versions up to {newest}; update Spanloom",
-                path=self.path,
-            )
+            known = f"this Spanloom knows versions up to {newest}; update Spanloom"
+            raise DataError(f"the store has version {version}, {known}", path=self.path)
         if not write:
             return
         for number, script in enumerate(_MIGRATIONS[version:], version + 1):
@@ -290,12 +288,10 @@ class Store:
         """
         known = self.layers()
         if layer is not None and layer not in known:
-            expected = (
-                f"expected one of {', '.join(known)}{meant(layer, known)}"
-                if known
-                else "but there is no annotation yet"
+            expected = f"expected one of {', '.join(known)}{meant(layer, known)}"
+            raise UsageError(
+                f"{self.path}: layer is {layer!r}, {expected if known else 'but there is no annotation yet'}"
             )
-            raise UsageError(f"{self.path}: layer is {layer!r}, {expected}")
 
     def actions(self, number: int | None, layer: str | None, after: int = 0) -> Iterator[Action]:
         """Yield the actions of a document in a layer, in their order; of all documents or layers when ``None``."""

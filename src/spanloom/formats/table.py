@@ -172,10 +172,9 @@ def _scan_texts(table: _Table, fields: RecordFields, mentions: bool) -> Iterator
         for scanned in own:
             if unread and mentions:
                 message = (
-                    f"the cell of {clip(unread[0])} looks like annotation and is not read: "
-                    f"{clip(cells[unread[0]], 40)} is no whole list of JSON or Python; write it as "
-                    "[[START, END, TYPE], ...]"
+                    f"the cell of {clip(unread[0])} looks like annotation and is not read: {clip(cells[unread[0]], 40)}"
                 )
+                message += " is no whole list of JSON or Python; write it as [[START, END, TYPE], ...]"
                 scanned.problems.append(altered(f"annotation not read: {unread[0]}", message, row.line, path))
             if (document := scanned.document) is not None:
                 kept = {name: cells.get(name, value) for name, value in document.meta.items()}
@@ -471,11 +470,8 @@ def _concepts(cell: str) -> tuple[str, ...]:
 
 
 def _attributes(cells: Mapping[str, str]) -> Mapping[str, object]:
-    alone = {
-        name.removeprefix(_ALONE): from_text(unguarded(cell))
-        for name, cell in cells.items()
-        if name.startswith(_ALONE) and cell.strip()
-    }
+    given = ((name, cell) for name, cell in cells.items() if name.startswith(_ALONE) and cell.strip())
+    alone = {name.removeprefix(_ALONE): from_text(unguarded(cell)) for name, cell in given}
     if not (cell := cells.get("attributes", "").strip()):
         return alone
     found = None

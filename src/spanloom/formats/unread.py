@@ -120,9 +120,8 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
         yield usual and depth > 0 and bool(offsets) and 2 <= len(value) <= 8
         whole = len(texts) == len(value[:_LOOKED_AT])
         yield whole and (any(map(_TAG.fullmatch, texts)) or ("O" in texts and len(set(texts)) > 1))
-        yield bool(texts) and any(
-            some(item, list) and all(some(one, int) for one in item) for item in value[:_LOOKED_AT]
-        )
+        lists = (item for item in value[:_LOOKED_AT] if some(item, list))
+        yield bool(texts) and any(all(some(one, int) for one in item) for item in lists)
         for item in value[:_LOOKED_AT] if depth < _DEEPEST else ():
             if isinstance(item, list | tuple | dict):
                 yield from _signs(item, length, usual, depth + 1)

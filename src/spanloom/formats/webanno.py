@@ -121,10 +121,8 @@ def _laid_out(sheet: Sheet, problems: list[Problem]) -> _Text:
             message = f"found a sentence at {first.start}, expected {units} or more, where the one before it ends"
             problems.append(wrong_line(first.line, message))
         elif filled > _MOST_FILLED:
-            message = (
-                f"found a sentence at {first.start}, {gap} behind the one before it; expected less than {_MOST_FILLED} "
-                "characters between sentences"
-            )
+            message = f"found a sentence at {first.start}, {gap} behind the one before it"
+            message += f"; expected less than {_MOST_FILLED} characters between sentences"
             problems.append(wrong_line(first.line, message))
         else:
             text = "\n".join(sentence.texts)
@@ -283,11 +281,8 @@ def _extend(span: _Span, more: _Span, number: int | None) -> None:
     if more.line == span.last:
         raise DataError(f"found {named} twice, expected a number of its own for each annotation")
     if more.token > span.token + 1:
-        message = (
-            f"found {named} as in line {span.last}, with tokens without it between; expected one stretch of text, and "
-            "a number of its own for each annotation"
-        )
-        raise DataError(message)
+        expected = "expected one stretch of text, and a number of its own for each annotation"
+        raise DataError(f"found {named} as in line {span.last}, with tokens without it between; {expected}")
     if more.kind not in (None, span.kind or more.kind) or more.concept not in (None, span.concept or more.concept):
         found = f"{clip(more.kind or '', 40)} {more.concept or ''}".strip()
         message = f"found {found} for {named}, expected {clip(span.kind or '', 40)} {span.concept or ''}".strip()

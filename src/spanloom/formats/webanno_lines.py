@@ -255,10 +255,8 @@ def _row(line: str, number: int, sheet: Sheet) -> Row:
     values = [value or NONE for value in cells[_FIXED:]]
     missing = sheet.width - len(values)
     if missing < 0 or len(cells) < _FIXED:
-        raise DataError(
-            f"found {len(cells)} columns in {clip(line, 40)}, expected {_FIXED + sheet.width}, between tabs: "
-            f"number, offsets, token, and {sheet.width} of the layers"
-        )
+        message = f"found {len(cells)} columns in {clip(line, 40)}, expected {_FIXED + sheet.width}, between tabs"
+        raise DataError(f"{message}: number, offsets, token, and {sheet.width} of the layers")
     if missing or "" in cells[_FIXED:]:
         sheet.filled.append(number)
     place, offsets = _NUMBER.fullmatch(cells[0]), _OFFSETS.fullmatch(cells[1])

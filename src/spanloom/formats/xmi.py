@@ -323,10 +323,8 @@ def _roles(
     chosen = given.get("type", next(iter(usual + worded), "value"))
     others = [name for name in worded if name != chosen]
     if len(worded) > 1 and "type" not in given and not {"value", "label"} & set(worded):
-        message = (
-            f"the feature {chosen} of {layer} is read as the type, and {', '.join(others)} as attributes; "
-            f"--columns mentions={layer},type={others[0]} reads another (columns=)"
-        )
+        message = f"the feature {chosen} of {layer} is read as the type, and {', '.join(others)} as attributes"
+        message += f"; --columns mentions={layer},type={others[0]} reads another (columns=)"
         problems.append(altered("type of a layer", message))
     return chosen, concept
 
@@ -384,11 +382,9 @@ def _attributes(fs: Any, kind: str, concept: str) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {}
     for feature in fs.type.all_features:
-        value = getattr(fs, feature.name, None)
-        used = feature.name in ("begin", "end", kind, concept) or (
-            name.startswith(_CTAKES) and feature.name not in _ASSERTED
-        )
-        if not used and isinstance(value, str | int | float) and value != "":
+        value, known = getattr(fs, feature.name, None), not name.startswith(_CTAKES) or feature.name in _ASSERTED
+        used = feature.name in ("begin", "end", kind, concept)
+        if known and not used and isinstance(value, str | int | float) and value != "":
             found[feature.name.removesuffix("_")] = from_text(value) if isinstance(value, str) else value
     return found
 

@@ -159,9 +159,8 @@ def _aligned(document: Document, answer: Answer, settings: AnswerSettings, repor
     mentions = Placer(finder, report, report_problem, settings).place_all(quoted)
     if cut is not None or answer.cut:
         report.cut_short += 1
-        report_problem(
-            "cut short", "", f"the answer is cut short: {cut or 'as the service reports'}; what it has was read"
-        )
+        how = cut or "as the service reports"
+        report_problem("cut short", "", f"the answer is cut short: {how}; what it has was read")
     if added is not None:
         report_problem("other text", "", f"{added}; they are not used")
     return mentions

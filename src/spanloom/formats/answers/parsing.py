@@ -274,14 +274,11 @@ class _Scanner:
         if bold:
             self._read_bold()
         text, moved = edit(self._answer, self._changes, self._marks)
-        marks = [Mark(*one) for one in moved]
         # a tag around the whole answer is no mark
-        marks = [
-            one
-            for one in marks
-            if (one.type or "").casefold() not in _WRAPPERS or 2 * (one.end - one.start) <= len(text)
-        ]
-        return Marked(text, marks, self._stray, bold)
+        short = (
+            one for one in moved if (one[0] or "").casefold() not in _WRAPPERS or 2 * (one[2] - one[1]) <= len(text)
+        )
+        return Marked(text, [Mark(*one) for one in short], self._stray, bold)
 
     def _is_text(self, markup: str) -> bool:
         if markup not in self._literal and len(self._literal) < _MOST_FORMS:

@@ -228,11 +228,9 @@ class Placer:
         around = [(one[0].start, one[-1].end) for one in context.spans]
         spans = [one for one in found.spans if any(a <= one[0].start and one[-1].end <= b for a, b in around)]
         if not spans:
-            self._report_problem(
-                "context", quote.place, f"{_shown(quote.parts)} is not in its context {clip(quote.context)}"
-            )
-            return None
-        return found._replace(spans=spans)
+            message = f"{_shown(quote.parts)} is not in its context {clip(quote.context)}"
+            self._report_problem("context", quote.place, message)
+        return found._replace(spans=spans) if spans else None
 
     def _place_group(self, key: _Key, found: Occurrences, places: Sequence[str]) -> None:
         """Add the occurrences of quotes that are alike, as many as there are quotes if possible."""

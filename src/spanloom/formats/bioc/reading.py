@@ -146,9 +146,8 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
     passages = _passages(tree, layout, found.problems)
     sections: list[tuple[int | None, BiocNode]] = [(None, tree)]
     sections += [(i, section) for i, passage in enumerate(tree.passages) for section in (passage, *passage.sentences)]
-    relations = [
-        {"passage": i, **to_value("relation", relation)} for i, section in sections for relation in section.relations
-    ]
+    placed_relations = ((i, relation) for i, section in sections for relation in section.relations)
+    relations = [{"passage": i, **to_value("relation", relation)} for i, relation in placed_relations]
     kept = {
         "collection": collection, "infons": tree.infons, "offset": layout.base, "passages": passages,
         "mentions": found.infons, "annotations": found.others, "relations": relations, "unread": tree.unread,
@@ -252,10 +251,8 @@ def _keep_part(found: _FoundAnnotations, one: _Placed, whole: Mention) -> None:
     """Keep a part of a composite mention, with its locations counted in the document's text."""
     spans = found.layout.place(one.node.locations, one.piece)
     if (surface := one.node.text) is not None and difference(found.layout.text, spans, surface) is None:
-        message = (
-            f"the part {surface[:60]!r} of a composite mention differs from the text at its offsets; kept as it is"
-        )
-        found.problems.append(Problem("warning", "other text", message, line=one.node.line))
+        message = f"the part {surface[:60]!r} of a composite mention differs from the text at its offsets"
+        found.problems.append(Problem("warning", "other text", f"{message}; kept as it is", line=one.node.line))
     moved = replace(one.node, locations=[(start, end - start) for start, end in spans])
     found.others.append({"passage": one.passage, "of": whole.id, **to_value("annotation", moved)})
 
@@ -273,9 +270,8 @@ def _passages(tree: BiocNode, layout: OffsetLayout, problems: list[Problem]) -> 
                 pieces = [(s, max(span.start, 0)) for s, (span,) in zip(passage.sentences, places, strict=True)]
             for sentence, start in pieces:
                 if not layout.text.startswith(sentence.text or "", start):
-                    message = (
-                        f"the sentence at offset {sentence.offset} differs from the text there; correct one of them"
-                    )
+                    found = f"the sentence at offset {sentence.offset} differs from the text there"
+                    message = f"{found}; correct one of them"
                     problems.append(Problem("error", "sentence offset", message, f"passages[{i}]", line=sentence.line))
             value["sentences"] = [_range(s, start, start + len(s.text or ""), layout) for s, start in pieces]
         values.append(value)

@@ -172,9 +172,8 @@ def _kept(document: Document) -> _Kept:
     if not isinstance(value, dict):
         raise wrong("it", value, "an object")
     passages = _ranges(value.get("passages"), "passages", document.text, 0, len(document.text))
-    collection, infons, mentions = (
-        syntax.object_at(value.get(name), name) for name in ("collection", "infons", "mentions")
-    )
+    objects = ("collection", "infons", "mentions")
+    collection, infons, mentions = (syntax.object_at(value.get(name), name) for name in objects)
     offset = value.get("offset", 0)
     if type(offset) is not int:
         raise wrong("offset", offset, "an integer")
