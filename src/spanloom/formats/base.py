@@ -39,7 +39,8 @@ _DETAILS = frozenset(
 _VERB = re.compile(r"\bthat (cut|differ|mean|occur|overlap|read)\b")  # in the plural
 
 
-Key, Value = TypeVar("Key"), TypeVar("Value")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Surface = str | Sequence[str | None] | None
 """A file's own text of a mention, or that of each of its parts; ``None`` if it gives none."""
 

@@ -49,6 +49,7 @@ from spanloom.formats.source import decode, read_bytes, text_beside
 
 _BOM = "\ufeff"
 _ENDINGS = (".ann", ".a1", ".a2")
+_OURS, _CACHE = (".txt", ".ann", ".conf"), ".stats_cache"  # files that are replaced
 
 
 def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
@@ -92,7 +93,10 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
     found, problems = collect(parse(raw), str(ann))
     kept: dict[str, Any] = {"ann": raw} if raw and mentions else {}
     if text.startswith(_BOM):
-        counted = _counts_mark(text, found)
+        # whether the texts of the mentions match their offsets only if the mark is counted
+        pairs = [(sorted(mention.spans), line.surface) for mention, line in found if line.surface]
+        fits = [all(difference(one, *pair) is not None for pair in pairs) for one in (text, text.removeprefix(_BOM))]
+        counted = fits == [True, False]
         kept["bom"] = "counted" if counted else "removed"
         text = text if counted else text.removeprefix(_BOM)
     if not mentions:
@@ -100,13 +104,6 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
     document = Document(text, id=name, mentions=[mention for mention, _ in found], meta={"brat": kept} if kept else {})
     places = [(str(ann), line.number) for _, line in found]
     return Scanned(document, problems, str(txt), None, places, Beside([line.surface for _, line in found], "line"))
-
-
-def _counts_mark(text: str, found: list[tuple[Mention, StandoffLine]]) -> bool:
-    """Return whether the texts of the mentions match their offsets only if the byte order mark is counted."""
-    pairs = [(sorted(mention.spans), line.surface) for mention, line in found if line.surface]
-    fits = [all(difference(one, *pair) is not None for pair in pairs) for one in (text, text.removeprefix(_BOM))]
-    return fits == [True, False]
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -117,31 +114,24 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """
     if str(path) == STDIO:
         raise UsageError("brat keeps a document in two files and cannot go to standard output; name a folder")
-    losses = Losses()
-    target = Path(path)
+    losses, target = Losses(), Path(path)
     if target.suffix in (".txt", ".ann"):
         with output_files([target.with_suffix(".ann"), target.with_suffix(".txt")], force=force) as (ann, txt):
             document = single(documents, path, f"{path} names one document, but there are several; name a folder")
             text, lines = _contents(document, losses, target)
             txt.write(text)
             ann.write(lines)
-    else:
-        _write_folder(documents, target, force, losses)
-    return losses
-
-
-def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
-    def is_ours(old: Path) -> bool:
-        return old.suffix in (".txt", ".ann", ".conf") or old.name == ".stats_cache"
-
-    with output_folder(path, force=force, may_replace=is_ours) as folder:
-        for old in sorted(path.rglob("*.conf")) if path.is_dir() else ():  # brat's own configuration stays
-            put(folder / old.relative_to(path), read_bytes(old), path)
+        return losses
+    with output_folder(
+        target, force=force, may_replace=lambda old: old.suffix in _OURS or old.name == _CACHE
+    ) as folder:
+        for old in sorted(target.rglob("*.conf")) if target.is_dir() else ():  # brat's own configuration stays
+            put(folder / old.relative_to(target), read_bytes(old), target)
         for number, document in enumerate(documents, start=1):
-            name = free_name(folder, document, number, ".txt", path, losses)
-            text, lines = _contents(document, losses, path)
-            put(folder / f"{name}.txt", text, path)
-            put(folder / f"{name}.ann", lines, path)
+            name = free_name(folder, document, number, ".txt", target, losses)
+            for ending, content in zip((".txt", ".ann"), _contents(document, losses, target), strict=True):
+                put(folder / f"{name}{ending}", content, target)
+    return losses
 
 
 def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]:
@@ -333,7 +323,8 @@ def _completed(mention: Mention, about: list[StandoffLine], path: str, problems:
 def _attributes(about: Iterable[StandoffLine]) -> dict[str, bool | str]:
     """Return the attributes that lines about one mention give."""
     given = (line.value for line in about if line.kind == "attribute" and isinstance(line.value, tuple))
-    return {name: from_texts(dict.fromkeys(texts)) for name, texts in by_key(given).items()}
+    texts = by_key((str(name), str(text)) for name, text in given)
+    return {name: from_texts(dict.fromkeys(several)) for name, several in texts.items()}
 
 
 def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:

@@ -87,10 +87,8 @@ def _of_python(cell: str) -> Any:
         return [int(number) for number in cell[1:-1].split()]
     if _TEXTS.fullmatch(cell):
         return [text[1:-1] for text in _QUOTED.findall(cell)]
-    for text in dict.fromkeys((cell, _BETWEEN.sub(", ", _SCALAR.sub(r"\1\2", cell)))):
-        if (value := literal_of(text)) is not None:
-            return value
-    return None
+    texts = dict.fromkeys((cell, _BETWEEN.sub(", ", _SCALAR.sub(r"\1\2", cell))))
+    return next((value for value in map(literal_of, texts) if value is not None), None)
 
 
 def literal_of(source: str | ast.expr) -> Any:

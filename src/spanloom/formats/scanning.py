@@ -55,9 +55,8 @@ def format_of(head: bytes) -> str | None:
     >>> format_of(b'{"text": "No pain"}\n'), format_of(b"No pain.\n")
     ('jsonl', None)
     """
-    for name, beginning in _BEGINNINGS:
-        if re.match(rb"\s*" + beginning, head):
-            return name
+    if found := [name for name, beginning in _BEGINNINGS if re.match(rb"\s*" + beginning, head)]:
+        return found[0]
     text = head.decode("utf-8", "replace")
     if text.lstrip().startswith("<") and resolve_name("spanloom.formats.looks:shows_elements")(text):
         return "markup"

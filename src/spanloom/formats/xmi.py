@@ -452,11 +452,9 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             file.write(_spelled(single(documents, target, several), types, target, losses))
             beside.write(types.to_xml())
         return losses
-
-    def is_ours(old: Path) -> bool:
-        return old.suffix == ".xmi" or old.name == TYPES_FILE
-
-    with output_folder(target, force=force, may_replace=is_ours) as folder:
+    with output_folder(
+        target, force=force, may_replace=lambda old: old.suffix == ".xmi" or old.name == TYPES_FILE
+    ) as folder:
         for number, document in enumerate(documents, start=1):
             name = free_name(folder, document, number, ".xmi", target, losses)
             put(folder / f"{name}.xmi", _spelled(document, types, target, losses), target)
