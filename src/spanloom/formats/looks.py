@@ -302,7 +302,10 @@ def advice(path: Path) -> str | None:
     ending = bare(path).suffix.lower()
     table = ending in (".csv", ".tsv")
     if not table and ending not in (".json", ".xml") and (known := BY_ENDING.get(path.suffix.lower())) is not None:
-        return _PACKED_LINES if known is _PACKED and _holds_lines(path) else known
+        with suppress(DataError):  # not packed by gzip, or damaged
+            if known is _PACKED and _LINES.match(head_of(path)) is not None:
+                return _PACKED_LINES
+        return known
     head = head_of(path)
     if table:
         return of_content(head) or _unnamed(head, BY_ENDING[ending])
@@ -322,13 +325,6 @@ def lists_labels(path: Path, head: bytes) -> bool:
     """
     named = _OF_LABELS.fullmatch(bare(path).name) is not None
     return _STYLED.match(head) is not None or (named and _NAMES.match(head) is not None)
-
-
-def _holds_lines(path: Path) -> bool:
-    """Return whether a packed file holds JSON lines, regardless of its name."""
-    with suppress(DataError):  # not packed by gzip, or damaged
-        return _LINES.match(head_of(path)) is not None
-    return False
 
 
 def _unnamed(head: bytes, known: str) -> str:

@@ -95,20 +95,17 @@ def to_record(document: Document) -> dict[str, Any]:
     >>> to_record(Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)], score=0.5)]))
     {'id': 'a', 'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]], 'score': 0.5}]}
     """
-    record: dict[str, Any] = {"id": document.id} if document.id else {}
-    record["text"] = document.text
-    if document.tokens is not None:
-        record["tokens"] = document.tokens.tolist()
-    if document.columns:
-        record["columns"] = {name: list(values) for name, values in document.columns.items()}
-    if document.sentences is not None:
-        record["sentences"] = document.sentences.tolist()
-    record["mentions"] = list(map(mention_record, document.mentions))
-    if document.sections:
-        record["sections"] = _section_records(document)
-    if document.meta:
-        record["meta"] = document.meta
-    return record
+    record = {
+        "id": document.id or None,
+        "text": document.text,
+        "tokens": None if document.tokens is None else document.tokens.tolist(),
+        "columns": {name: list(values) for name, values in document.columns.items()} or None,
+        "sentences": None if document.sentences is None else document.sentences.tolist(),
+        "mentions": list(map(mention_record, document.mentions)),
+        "sections": _section_records(document) or None,
+        "meta": document.meta or None,
+    }
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def record_text(document: Document) -> str:

@@ -152,16 +152,11 @@ def from_tagged(
         for one, last, kind in of_levels([read[place] for place in sentence])
     ]
     native = {"text": text, "tokens": places, "sentences": [pair for pair in bounds if pair[0] < pair[1]]}
-    return rest | _pos(rest, kept, len(words)) | native | {"mentions": mentions_found}
-
-
-def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
-    """Take the parts of speech out of the rest of the record, and return them as a column, if any."""
-    name = next((name for name in _POS if are(rest.get(name), str) and len(rest[name]) == length), None)
-    if name is None or "columns" in rest:
-        return {}
-    values = rest.pop(name)
-    return {"columns": {"pos": [values[place] for place in kept]}}
+    pos = next((name for name in _POS if are(rest.get(name), str) and len(rest[name]) == len(words)), None)
+    if pos is not None and "columns" not in rest:
+        values = rest.pop(pos)
+        rest["columns"] = {"pos": [values[place] for place in kept]}
+    return rest | native | {"mentions": mentions_found}
 
 
 def _read(tags: list[Any], field: str, problems: list[Problem], tagging: Tagging) -> list[tuple[str, ...]]:

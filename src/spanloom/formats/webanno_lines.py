@@ -236,8 +236,13 @@ def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
     if apart:
         shown = _numbered(row.sentence, row.token, row.part)
         raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
-    if not sentence.broken:
-        _check_order(sentence, row)
+    last, place = (sentence.rows or [None])[-1], (row.sentence, row.token, row.part)
+    expected = [(row.sentence, 1, 0)]
+    if last is not None:
+        expected = [(last.sentence, last.token + 1, 0), (last.sentence, last.token, last.part + 1)]
+    if not sentence.broken and place not in expected:
+        shown = " or ".join(_numbered(*one) for one in expected)
+        raise DataError(f"found the row {_numbered(*place)}, expected {shown}")
     sentence.rows.append(row)
     return False
 
@@ -268,17 +273,6 @@ def _row(line: str, number: int, sheet: Sheet) -> Row:
         number, int(place[1]), int(place[2]), int(place[3] or 0), int(offsets[1]), int(offsets[2]), cells[2],
         values + [NONE] * missing,
     )  # fmt: skip
-
-
-def _check_order(sentence: Sentence, row: Row) -> None:
-    if not sentence.rows:
-        expected = [(row.sentence, 1, 0)]
-    else:
-        last = sentence.rows[-1]
-        expected = [(last.sentence, last.token + 1, 0), (last.sentence, last.token, last.part + 1)]
-    if (row.sentence, row.token, row.part) not in expected:
-        shown = " or ".join(_numbered(*one) for one in expected)
-        raise DataError(f"found the row {_numbered(row.sentence, row.token, row.part)}, expected {shown}")
 
 
 def _numbered(sentence: int, token: int, part: int) -> str:

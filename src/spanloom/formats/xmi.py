@@ -137,24 +137,18 @@ def types_of(path: Path | None, raw: bytes, data: bytes | None = None) -> Any:
         except Exception as error:  # of whatever kind: the library trusts its input
             raise DataError(f"found no types of UIMA ({reason(error)}); get the file again", path=file) from error
     for name, attributes in found.items():
-        _complete(types, name, attributes)
+        if types.contains_type(name):
+            kind = types.get_type(name)
+        else:
+            kind = types.create_type(name, ANNOTATION if attributes.keys() >= {"begin", "end", "sofa"} else _TOP)
+        known = {feature.name.removesuffix("_") for feature in kind.all_features}
+        for feature, range_type in () if name.startswith("uima.") else attributes.items():
+            if feature not in known:
+                types.create_feature(kind, feature, ARRAY if feature in _ARRAYS else range_type)
     for name in {feature.name for kind in types.get_types(built_in=True) for feature in kind.features}:
         if not (name and name.isidentifier()):  # the library makes the code of a class out of it
             raise DataError(f"found the feature {clip(str(name))}, expected a name of letters, digits and _", path=path)
     return types
-
-
-def _complete(types: Any, name: str, attributes: dict[str, str]) -> None:
-    if types.contains_type(name):
-        kind = types.get_type(name)
-    else:
-        kind = types.create_type(name, ANNOTATION if attributes.keys() >= {"begin", "end", "sofa"} else _TOP)
-    if name.startswith("uima."):
-        return
-    known = {feature.name.removesuffix("_") for feature in kind.all_features}
-    for feature, range_type in attributes.items():
-        if feature not in known:
-            types.create_feature(kind, feature, ARRAY if feature in _ARRAYS else range_type)
 
 
 def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[str, dict[str, str]]:

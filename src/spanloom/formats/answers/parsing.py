@@ -289,7 +289,9 @@ class _Scanner:
         """Open a mark, or close one; ``</>`` closes the last."""
         if not tag.startswith("</"):
             name = inner.split()[0] if "=" in inner else inner
-            self._tags.setdefault(name.casefold(), []).append((end, _kind(name, inner)))
+            given = {match[1].casefold(): match[2] or match[3] or match[4] for match in _ATTRIBUTE.finditer(inner)}
+            kind = next((given[one] for one in _KINDS if given.get(one)), None if name.casefold() in _PLAIN else name)
+            self._tags.setdefault(name.casefold(), []).append((end, kind))
             self._opened.append(name.casefold())
             return
         while not inner and self._opened and not self._tags[self._opened[-1]]:
@@ -310,12 +312,6 @@ class _Scanner:
             pairs = zip(places[::2], places[1::2], strict=False)
             self._marks += [Mark(None, at + 2, stop) for at, stop in pairs if self._answer[at + 2 : stop].strip()]
             self._stray += ["** is not closed"] * (len(places) % 2)
-
-
-def _kind(name: str, inner: str) -> str | None:
-    attributes = {match[1].casefold(): match[2] or match[3] or match[4] for match in _ATTRIBUTE.finditer(inner)}
-    kind = next((attributes[one] for one in _KINDS if attributes.get(one)), None)
-    return kind or (None if name.casefold() in _PLAIN else name)
 
 
 def read_markdown(text: str, occurs: Occurs) -> Quotes | None:
