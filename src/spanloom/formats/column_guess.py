@@ -130,8 +130,7 @@ def _inline_divider(items: Sequence[Sequence[str]]) -> str | None:
             continue
         values = [part[-1] for part in parts]
         dialect = detect(values)
-        outside = sum(value in ("O", "o") for value in values)
-        if dialect is not None and (dialect.divider or 2 * outside >= len(values)):
+        if dialect is not None and (dialect.divider or 2 * sum(value in ("O", "o") for value in values) >= len(values)):
             return divider
     return None
 
@@ -385,8 +384,7 @@ def _number(sentences: list[list[str]]) -> str:
 
 def _word(names: Sequence[str], dialects: Sequence[TagDialect | None], typed: Sequence[bool]) -> int:
     """Return the column of words: the first, or the second if the first alone holds tags."""
-    free = [i for i, name in enumerate(names) if not name]
-    first, *rest = free
+    first, *rest = [i for i, name in enumerate(names) if not name]
     before = typed[first] and rest and not any(dialects[i] for i in rest)
     return rest[0] if before else first
 

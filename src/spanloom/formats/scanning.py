@@ -209,8 +209,7 @@ def _scanned(
         options = options | {"stem": stem_in(root, file)}
     if kind.reads_without_mentions and not mentions:
         options = options | {"mentions": False}
-    scan = kind.scan(file, **options)
-    yield from settled(_readable(decoded(scan, encoding), str(file)), counting, mentions)
+    yield from settled(_readable(decoded(kind.scan(file, **options), encoding), str(file)), counting, mentions)
 
 
 def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:

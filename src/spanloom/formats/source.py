@@ -451,7 +451,6 @@ def likely_encoding(raw: bytes) -> str | None:
     runs = _HIGH.findall(raw)
     if not (high := sum(map(len, runs))):
         return None
-    pairs = sum(2 * len(_COMMON.findall(run)) for run in runs if len(run) > 1)
-    if pairs > 0.8 * high:
+    if sum(2 * len(_COMMON.findall(run)) for run in runs if len(run) > 1) > 0.8 * high:
         return "gb18030"
     return "latin-1" if _UNDEFINED.search(raw) else "cp1252"

@@ -298,14 +298,12 @@ class Store:
         given = {"document": number, "layer": layer}
         where = "".join(f" AND {name} = :{name}" for name, value in given.items() if value is not None)
         with self._reporting():
-            rows = self.connection.execute(
+            for row in self.connection.execute(
                 "SELECT number, document, layer, author, time, kind, changes FROM actions"
                 f" WHERE number > :after{where} ORDER BY number",
                 {**given, "after": after},
-            )
-            for row in rows:
-                action = Action(*row)
-                yield action._replace(changes=self._object(row[-1], f"action {row[0]}"))
+            ):
+                yield Action(*row)._replace(changes=self._object(row[-1], f"action {row[0]}"))
 
     def state(self, number: int, layer: str) -> State:
         """Return a document in a layer, with all actions up to now; it must not be changed."""
@@ -511,6 +509,5 @@ def _scanned(store: Store, number: int, layer: str, path: str) -> Scanned:
     # of a file that is damaged, or changed by another program
     except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:
         what = error.message if isinstance(error, DataError) else repr(error)
-        message = f"{name} of the store cannot be replayed: {one_line(what)}"
-        return Scanned.failed("damaged store", message, path)
+        return Scanned.failed("damaged store", f"{name} of the store cannot be replayed: {one_line(what)}", path)
     return Scanned(document, problems, path)

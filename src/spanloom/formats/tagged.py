@@ -298,8 +298,7 @@ def _with_letters(tokens: Any, names: Mapping[str, None]) -> Any:
         return tokens
     inside = [one for one in tokens if one.get(letters) not in ("O", "", None)]
     others = (key for key in named(names, _OF_KIND) if key != letters)
-    kinds = next((key for key in others if all(one.get(key) for one in inside)), None)
-    if kinds is None or not inside:
+    if (kinds := next((key for key in others if all(one.get(key) for one in inside)), None)) is None or not inside:
         return tokens
     tags = (f"{one[letters]}-{one[kinds]}" if one.get(letters) not in ("O", "", None) else "O" for one in tokens)
     return [{**one, letters: tag} for one, tag in zip(tokens, tags, strict=True)]

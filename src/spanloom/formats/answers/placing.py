@@ -244,8 +244,7 @@ class Placer:
         if found.too_many:
             message = f"{_shown(parts)} occurs more than {MOST:,} times in the document; left out"
         else:
-            chosen = {"all": found.spans, "first": found.spans[:given], "none": []}[self._settings.ambiguous]
-            for spans in chosen:
+            for spans in {"all": found.spans, "first": found.spans[:given], "none": []}[self._settings.ambiguous]:
                 self._add(kind, spans)
             first = "the first is marked" if given == 1 else f"the first {given} marked"
             done = {"all": "all are marked", "first": first, "none": "left out"}[self._settings.ambiguous]
