@@ -130,7 +130,8 @@ def _inline_divider(items: Sequence[Sequence[str]]) -> str | None:
             continue
         values = [part[-1] for part in parts]
         dialect = detect(values)
-        if dialect is not None and (dialect.divider or 2 * sum(value in ("O", "o") for value in values) >= len(values)):
+        outside = sum(value in ("O", "o") for value in values)
+        if dialect is not None and (dialect.divider or 2 * outside >= len(values)):
             return divider
     return None
 

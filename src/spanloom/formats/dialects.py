@@ -431,7 +431,9 @@ def _is_at(entry: Entry, way: _Reading, frame: _Frame) -> bool:
     if not spans or spans[-1][1] > len(frame.text):
         return False
     found = beginning([(start, end) for start, end in spans], frame.text, 2 * len(surface) + 20)
-    return "".join(found.split()) == "".join(surface.split()) if way.unit == TOKENS else flat(found) == flat(surface)
+    if way.unit == TOKENS:
+        return "".join(found.split()) == "".join(surface.split())
+    return flat(found) == flat(surface)
 
 
 def _spans(entry: Entry, way: _Reading, frame: _Frame) -> list[list[int]] | None:

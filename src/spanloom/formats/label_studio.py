@@ -213,7 +213,8 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     holding = [name for name, text in whole.items() if all(surface in text for surface in shown_surfaces)]
     holding = holding if shown_surfaces else []
     worded = [name for name, text in texts.items() if len(text.split()) > 1]
-    if (found := next((names for names in (holding, list(texts), worded) if len(names) == 1), None)) is None and texts:
+    found = next((names for names in (holding, list(texts), worded) if len(names) == 1), None)
+    if found is None and texts:
         shown = ", ".join(map(clip, list(texts)[:20]))
         advice = f"name the field of the text, one of {shown}: --columns text=NAME"
         raise DataError(f"data: 'text' is missing, expected a text; {advice}")

@@ -272,7 +272,8 @@ def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
         value = value.get("id2label", value if file.name != _CONFIG else {})
         if not isinstance(value, dict):
             return
-        if names := _in_order({str(number): name for name, number in value.items() if type(number) is int} or value):
+        turned = {str(number): name for name, number in value.items() if type(number) is int}
+        if names := _in_order(turned or value):
             yield from dict.fromkeys(TAGS, names).items()
 
 

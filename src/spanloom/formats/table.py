@@ -165,7 +165,7 @@ def _scan_texts(table: _Table, fields: RecordFields, mentions: bool) -> Iterator
         cells = {name: row.cells[place] for name, place in others if row.cells[place]}
         values: dict[str, Any] = {name: value for name, cell in cells.items() if (value := value_of(cell)) is not None}
         unread = [name for name, cell in cells.items() if name not in values and _looks_annotated(name, cell)]
-        values |= {name: cells[name] for name in listed & cells.keys() if name not in values}
+        values |= {name: cells[name] for name in cells if name in listed and name not in values}
         values |= {name: values.get(name, []) for name in named if name in header}
         record = {name: row.cells[at[name]] for name in ("id", "text") if name in at} | values
         own = scan_record(record, mentions, fields, path, row.line)

@@ -384,7 +384,9 @@ class ColumnLayout:
 
     def has_width(self, row: Sequence[str]) -> bool:
         """Return whether a line has the right number of fields."""
-        return len(row) >= (self.least or len(self.names)) if self.more or self.rest else len(row) == len(self.names)
+        if self.more or self.rest:
+            return len(row) >= (self.least or len(self.names))
+        return len(row) == len(self.names)
 
     def wrong_tag(self, row: Sequence[str]) -> tuple[str, TagDialect] | None:
         """Return the first field with an invalid tag, and the expected dialect."""

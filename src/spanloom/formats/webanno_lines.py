@@ -236,9 +236,8 @@ def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
     if apart:
         shown = _numbered(row.sentence, row.token, row.part)
         raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
-    last, place = (sentence.rows or [None])[-1], (row.sentence, row.token, row.part)
-    expected = [(row.sentence, 1, 0)]
-    if last is not None:
+    place, expected = (row.sentence, row.token, row.part), [(row.sentence, 1, 0)]
+    for last in sentence.rows[-1:]:
         expected = [(last.sentence, last.token + 1, 0), (last.sentence, last.token, last.part + 1)]
     if not sentence.broken and place not in expected:
         shown = " or ".join(_numbered(*one) for one in expected)

@@ -396,7 +396,8 @@ def _text(fs: Any, name: str) -> str:
 
 def add_tokens(document: Document, annotations: list[Any], problems: list[Problem]) -> None:
     """Add tokens, sentences and columns; invalid ones are left out, with a warning."""
-    if not (tokens := sorted((fs for fs in annotations if fs.type.name == TOKEN), key=lambda fs: (fs.begin, fs.end))):
+    tokens = sorted((fs for fs in annotations if fs.type.name == TOKEN), key=lambda fs: (fs.begin, fs.end))
+    if not tokens:
         return
     words = Document(document.text, tokens=[(fs.begin, fs.end) for fs in tokens])
     if not _are_sound("tokens", words, problems):
