@@ -146,12 +146,11 @@ def write_characters(documents: Iterable[Document], path: str | Path, force: boo
 def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str]:
     words = plain_words(document, path)
     yield new_document(document, losses)
-    sentences = sentences_of(document)
     flat = flat_mentions(document, losses)
     at = list(accumulate(map(len, words), initial=0))
     tags = to_bio([(at[first], at[end], kind) for first, end, kind in flat], at[-1])
     lines = []
-    for first, end in sentences:
+    for first, end in sentences_of(document):
         if first == end:
             continue
         lines.append(surface_of(document, words, first, end, joint=""))

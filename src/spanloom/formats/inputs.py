@@ -168,9 +168,8 @@ def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[
     documents, expected = list(documents_of(X, name)), f"expected for each text its {own}"
     if isinstance(y, str | bytes | Document | Mapping) or not isinstance(y, Iterable):
         raise UsageError(f"y is {_short(y)}, {expected}; development data are given as dev=")
-    rows = [y] if is_one(X) else _items(y, "y")
     lists = []
-    for i, row in enumerate(rows):
+    for i, row in enumerate([y] if is_one(X) else _items(y, "y")):
         if isinstance(row, Document):
             raise UsageError(f"item {i} of y is a Document, {expected}; development data are given as dev=")
         if isinstance(row, Mapping) and isinstance(row.get("entities"), Iterable):  # the second half of spaCy's pairs

@@ -84,9 +84,8 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
 def _filled(sheet: Sheet) -> Iterator[Problem]:
     """Yield warnings about what the file leaves open."""
     if sheet.inferred:
-        first = sheet.sentences[0].rows[0]
         message = "no line '#T_SP=' names the layers: column 4 is read as the type, and the others are not read"
-        yield altered("layers without names", message, first.line)
+        yield altered("layers without names", message, sheet.sentences[0].rows[0].line)
     for line in sheet.filled:
         message = "the row lacks values of layers, which are read as missing"
         yield altered("missing values", message, line)

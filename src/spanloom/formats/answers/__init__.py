@@ -77,9 +77,8 @@ def from_answers(
     >>> print(report.problems[0])
     warning: document 'n1': problem[4]: 'headache' is not in the document; left out
     """
-    settings = AnswerSettings(type, ambiguous, annotation)
     report = AnswerReport()
-    return list(align_answers(documents, answers, settings, report)), report
+    return list(align_answers(documents, answers, AnswerSettings(type, ambiguous, annotation), report)), report
 
 
 def align_answers(
