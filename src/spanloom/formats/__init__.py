@@ -119,8 +119,7 @@ def _problems(scans: Iterator[Scanned]) -> Iterator[Problem]:
     try:
         for scanned in scans:
             yield from scanned.problems
-            document = scanned.document
-            if document is None:
+            if (document := scanned.document) is None:
                 continue
             name = hash((document.id, str(document.meta.get("annotator", ""))))
             if document.id and name in seen:

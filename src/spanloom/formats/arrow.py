@@ -30,6 +30,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -101,8 +102,7 @@ def to_row(document: Document, schema: Any, path: str | Path | None = None) -> d
     row: dict[str, Any] = {name: record.get(name) for name in ("tokens", "sentences", "sections")}
     row |= {"id": document.id, "document_id": document.id, "passages": _passages(document)}
     if row["passages"] is None:
-        text = {"text": [document.text], "offsets": [[0, len(document.text)]]}
-        row["passages"] = [_WHOLE | text]
+        row["passages"] = [_WHOLE | {"text": [document.text], "offsets": [[0, len(document.text)]]}]
     else:
         del rest["passages"]
     row["entities"] = [_entity(mention, document.text) for mention in record["mentions"]]
@@ -124,7 +124,7 @@ def _entity(mention: dict[str, Any], text: str) -> dict[str, Any]:
     bigbio = {
         "offsets": spans,
         "text": [text[start:end] for start, end in spans],
-        "normalized": [_name(concept) for concept in concepts],
+        "normalized": [*map(_name, concepts)],
     }
     return {name: value for name, value in mention.items() if name not in ("spans", "concepts")} | objects | bigbio
 
@@ -157,10 +157,9 @@ def _fits(value: object, kind: Any) -> bool:
     """Return whether a column of this type holds a value without change."""
     import pyarrow as pa
 
-    try:
+    with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
         return bool(pa.array([value], kind).to_pylist() == [value])
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return False
+    return False
 
 
 def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,8 +197,7 @@ def _plain(value: Any, name: str, inside: bool = False) -> Any:
     if isinstance(value, bytes):
         found = from_bytes(value)
         if inside and name in _CHECKED and not isinstance(found, str):
-            message = f"{name} holds the bytes {clip(str(value))}, expected text in UTF-8; decode them, or null"
-            raise DataError(message)
+            raise DataError(f"{name} holds the bytes {clip(str(value))}, expected text in UTF-8; decode them, or null")
         return found if inside or isinstance(found, str) else value  # no text: an error if a text is expected
     if isinstance(value, Mapping):
         return {str(key): _plain(item, name, inside=True) for key, item in value.items()}
@@ -218,27 +216,6 @@ def _entry(item: object) -> object:
         if isinstance(found.get(name), str):
             found[name] = loads(found[name].encode("utf-8"), name, line=1)
     return found
-
-
-def scan_parquet(
-    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
-) -> Iterator[Scanned]:
-    """Yield the documents of a Parquet file.
-
-    Args:
-        path: the file, or ``-``.
-        mentions: as in `scan_record`.
-        columns: our names of columns -> those in the table.
-        tag_names: of tags that are numbers, where the file does not name them.
-    """
-    return _scan(path, (mentions, columns, tag_names), partial(parquet_batches, rows=_ROWS), "a Parquet file")
-
-
-def scan_arrow(
-    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
-) -> Iterator[Scanned]:
-    """Yield the documents of an Arrow file; see `scan_parquet`."""
-    return _scan(path, (mentions, columns, tag_names), arrow_batches, "an Arrow file")
 
 
 def native_file(file: BinaryIO, path: str | Path) -> Any:
@@ -312,19 +289,27 @@ def _bounded(batches: Iterable[Any], file: Any, what: str) -> Iterator[Any]:
 
 
 def _scan(
-    path: str | Path, options: tuple[bool, Columns, TagNames], batches: Callable[[Any], Iterable[Any]], what: str
-) -> Iterator[Scanned]:
+    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None, *,
+    batches: Callable[[Any], Iterable[Any]], what: str,
+) -> Iterator[Scanned]:  # fmt: skip
+    """Yield the documents of a file of rows.
+
+    Args:
+        path: the file, or ``-``.
+        mentions: as in `scan_record`.
+        columns: our names of columns -> those in the table.
+        tag_names: of tags that are numbers, where the file does not name them.
+        batches: returns the record batches of an open file.
+        what: the kind of the file, for messages.
+    """
     with extra("arrow", what):
         import pyarrow as pa
-    name, number = str(path), 0
-    mentions, columns, tag_names = options
-    fields = None
+    name, number, fields = str(path), 0, None
     with opened(path) as source:
         try:
             for batch in batches(native_file(source, path)):
-                fields = fields or RecordFields(
-                    columns, tag_names, class_names(batch.schema.metadata) or names_beside(path)
-                )
+                known = class_names(batch.schema.metadata) or names_beside(path) if fields is None else None
+                fields = fields or RecordFields(columns, tag_names, known)
                 first, number = number + 1, number + batch.num_rows
                 batch.validate(full=True)  # offsets of a hostile file may point anywhere
                 slices = (batch.slice(start, _ROWS).to_pylist() for start in range(0, batch.num_rows, _ROWS))
@@ -339,6 +324,10 @@ def _scan(
         yield no_document(name, "one row for each")
 
 
+scan_parquet = partial(_scan, batches=partial(parquet_batches, rows=_ROWS), what="a Parquet file")
+scan_arrow = partial(_scan, batches=arrow_batches, what="an Arrow file")
+
+
 def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
     """Return the names of the values of columns, where `datasets` has written them into a table's metadata.
 
@@ -346,10 +335,9 @@ def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
     >>> class_names({b"huggingface": json.dumps({"info": {"features": {"ner_tags": kind}}}).encode()})
     {'ner_tags': ['O', 'B-x']}
     """
-    try:
+    with suppress(KeyError, TypeError, ValueError, RecursionError):
         return dict(features_of(json.loads((metadata or {})[b"huggingface"])["info"]["features"]))
-    except (KeyError, TypeError, ValueError, RecursionError):
-        return {}
+    return {}
 
 
 def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: str, number: int) -> list[Scanned]:
@@ -359,28 +347,19 @@ def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: st
         return [Scanned.failed("wrong field", error.message, path, number, error.path or "")]
 
 
-def write_parquet(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write a Parquet file. The format holds everything; ``meta`` that has no JSON form is an error."""
-    with extra("arrow", "a Parquet file"):
-        import pyarrow.parquet
-
-    return _write(documents, path, force, pyarrow.parquet.ParquetWriter)
-
-
-def write_arrow(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write an Arrow file; see `write_parquet`."""
-    with extra("arrow", "an Arrow file"):
+def _write(documents: Iterable[Document], path: str | Path, force: bool = False, *, parquet: bool) -> Losses:
+    """Write a file of rows. The format holds everything; ``meta`` that has no JSON form is an error."""
+    with extra("arrow", "a Parquet file" if parquet else "an Arrow file"):
         import pyarrow.ipc
-
-    return _write(documents, path, force, pyarrow.ipc.new_file)
-
-
-def _write(documents: Iterable[Document], path: str | Path, force: bool, writer: Callable[..., Any]) -> Losses:
-    schema = arrow_schema()
+        import pyarrow.parquet
+    schema, writer = arrow_schema(), pyarrow.parquet.ParquetWriter if parquet else pyarrow.ipc.new_file
     with output_file(path, force=force) as sink, writer(SinkStream(sink), schema) as table:
         for batch in to_batches(documents, schema, path):
             table.write_batch(batch)
     return Losses()
+
+
+write_parquet, write_arrow = partial(_write, parquet=True), partial(_write, parquet=False)
 
 
 def to_batches(documents: Iterable[Document], schema: Any, path: str | Path | None = None) -> Iterator[Any]:

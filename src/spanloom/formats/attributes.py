@@ -66,11 +66,9 @@ def held(mention: Mention, can: Callable[[str, str], bool] = lambda name, text: 
         mention: with attributes.
         can: whether the format holds a name with a text.
     """
-    texts = {name: to_text(value) for name, value in mention.attributes.items()}
-    kept = {
-        name: text for name, text in texts.items() if from_text(text) == mention.attributes[name] and can(name, text)
-    }
-    return kept, len(texts) - len(kept)
+    texts = ((name, to_text(value), value) for name, value in mention.attributes.items())
+    kept = {name: text for name, text, value in texts if from_text(text) == value and can(name, text)}
+    return kept, len(mention.attributes) - len(kept)
 
 
 def is_plain(name: str, text: str) -> bool:
@@ -103,8 +101,7 @@ def take_attributes(item: dict[str, Any], native: bool = False) -> None:
     for key in [key for key in item if is_attribute(str(key)) and not (native and key == "attributes")]:
         value = item[key]
         group = isinstance(value, dict) and _one(value, _VALUES) is None  # of others, as Azure's assertion
-        found = _pairs(value if group or plain(str(key)) in CONTAINERS else {key: value})
-        if found is not None:
+        if (found := _pairs(value if group or plain(str(key)) in CONTAINERS else {key: value})) is not None:
             del item[key]
             taken |= found
         elif key == "attributes":  # of another kind
@@ -150,8 +147,7 @@ def _pairs(value: object) -> dict[str, tuple[bool | str, float | None]] | None:
         if isinstance(one, dict):
             sure = _one(one, _SCORES)
             score = float(sure) if isinstance(sure, int | float) and 0 <= sure <= 1 else None
-            one = _one(one, _VALUES)
-            if one is None:
+            if (one := _one(one, _VALUES)) is None:
                 return None
         try:
             plain_value = attribute_value(one)

@@ -7,12 +7,12 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from spanloom.document import Document, Mention
 from spanloom.document.annotators import annotator_of
@@ -39,6 +39,8 @@ _DETAILS = frozenset(
 _VERB = re.compile(r"\bthat (cut|differ|mean|occur|overlap|read)\b")  # in the plural
 
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Surface = str | Sequence[str | None] | None
 """A file's own text of a mention, or that of each of its parts; ``None`` if it gives none."""
 
@@ -238,10 +240,9 @@ def notes_of(meta: Mapping[str, Any]) -> dict[str, str]:
 
 def noted_place(entry: Any) -> str:
     """Return `place_of` the mention that an entry of ``meta["notes"]`` is about; empty for any other entry."""
-    try:
+    with suppress(KeyError, TypeError, ValueError):
         return place_of(entry["type"], entry["spans"]) if "note" in entry else ""
-    except (KeyError, TypeError, ValueError):
-        return ""
+    return ""
 
 
 def place_of(type: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -318,10 +319,21 @@ def count_attributes(losses: Losses, mention: Mention) -> None:
         count_mention(losses, mention, ATTRIBUTES, ATTRIBUTE_SCORES, CONCEPT_SCORES)
 
 
+def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the values of each key, in the order of both.
+
+    >>> by_key([("T1", "a"), ("T2", "b"), ("T1", "c")])
+    {'T1': ['a', 'c'], 'T2': ['b']}
+    """
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def single(documents: Iterable[Document], path: str | Path, several: str) -> Document:
     """Return the only document of an output; `several` is the message for more."""
-    found = list(islice(documents, 2))
-    if not found:
+    if not (found := list(islice(documents, 2))):
         raise DataError("there is no document to write", path=path)
     if len(found) > 1:
         raise UsageError(several)
@@ -335,14 +347,11 @@ def name_of(document: Document, number: int) -> str:
 
 def repeated_name(document: Document, name: str, path: str | Path | None = None) -> DataError:
     """Return the error for a document whose name an earlier one has, in a format that holds one of each name."""
-    if annotator_of(document) is not None:
-        why = f"several annotators have marked document {clip(name)}, and this format holds one version of it; choose"
-        message = (
-            f"{why} one, as spanloom annotate STORE --export with --layer NAME does, or write JSONL, which holds all"
-        )
-    else:
-        message = f"two documents are called {clip(name)}; give each an identifier of its own"
-    return DataError(message, path=path)
+    if annotator_of(document) is None:
+        return DataError(f"two documents are called {clip(name)}; give each an identifier of its own", path=path)
+    why = f"several annotators have marked document {clip(name)}, and this format holds one version of it; choose one,"
+    how = "as spanloom annotate STORE --export with --layer NAME does, or write JSONL, which holds all"
+    return DataError(f"{why} {how}", path=path)
 
 
 def unwritable(document: Document, why: str, path: str | Path | None = None) -> DataError:
@@ -435,8 +444,7 @@ def accepted(
         leave_out: takes the first error of a record, which is left out; without it, the error is raised.
     """
     for scanned in scans:
-        error = next((problem for problem in scanned.problems if problem.severity == "error"), None)
-        if error is not None:
+        if (error := next((problem for problem in scanned.problems if problem.severity == "error"), None)) is not None:
             if leave_out is None:
                 raise error.to_error()
             leave_out(error)

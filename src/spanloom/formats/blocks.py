@@ -77,8 +77,7 @@ class Block:
     def add_comment(self, line: str) -> None:
         """Take a line that begins a document, gives the sentence's text, or is another comment."""
         if line.startswith(NEW_DOCUMENT):
-            rest = line.removeprefix(NEW_DOCUMENT).strip()
-            self.new = rest.removeprefix("id").strip().removeprefix("=").strip()
+            self.new = line.removeprefix(NEW_DOCUMENT).strip().removeprefix("id").strip().removeprefix("=").strip()
         elif line.startswith(TEXT):
             self.text = line.removeprefix(TEXT)
         else:
@@ -159,10 +158,9 @@ def assemble(sentences: Sequence[FileSentence], name: str, comments: Sequence[Se
         tokens += [(at + start, at + end) for start, end in sentence.tokens]
         mentions += [mention.at(at) for mention in sentence.mentions]
         at += len(sentence.text) + 1
-    names = dict.fromkeys(name for sentence in sentences for name in sentence.columns)
     columns = {
         column: list(chain.from_iterable(s.columns.get(column) or ["_"] * len(s.tokens) for s in sentences))
-        for column in names
+        for column in dict.fromkeys(name for sentence in sentences for name in sentence.columns)
     }
     meta: dict[str, Any] = {"comments": [list(lines) for lines in comments]} if any(comments) else {}
     return Document(
@@ -296,8 +294,7 @@ def comments_above(
         (N,) the lines above each sentence.
     """
     kept = document.meta.get("comments")
-    sound = isinstance(kept, list) and len(kept) == count and all(isinstance(lines, list) for lines in kept)
-    if not sound:
+    if not (isinstance(kept, list) and len(kept) == count and all(isinstance(lines, list) for lines in kept)):
         losses.add("comments of other sentences", int("comments" in document.meta))
         return [[] for _ in range(count)]
     above: list[list[str]] = []
@@ -329,10 +326,7 @@ def surface_of(document: Document, words: Sequence[str], first: int, end: int, j
 
 def sentences_of(document: Document) -> list[list[int]]:
     """Return the first and the end token of each sentence; without sentences all tokens are one."""
-    if document.sentences is None:
-        return [[0, document.token_count]]
-    found: list[list[int]] = document.sentences.tolist()
-    return found
+    return [[0, document.token_count]] if document.sentences is None else list(document.sentences.tolist())
 
 
 def plain_words(document: Document, path: str | Path) -> list[str]:
@@ -343,8 +337,7 @@ def plain_words(document: Document, path: str | Path) -> list[str]:
     """
     if document.tokens is None:
         raise unwritable(document, " has no tokens, which are the words of the file", path)
-    wrong = next((word for word in document.words if word.split() != [word]), None)
-    if wrong is not None:
+    if (wrong := next((word for word in document.words if word.split() != [word]), None)) is not None:
         raise unwritable(document, f": the word {wrong[:40]!r} holds white space; split it", path)
     return document.words
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from io import StringIO
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ from spanloom.formats.base import (
     Beside,
     Losses,
     Scanned,
+    by_key,
     count_mention,
     count_unwritten,
     noted_place,
@@ -47,6 +49,7 @@ from spanloom.formats.source import decode, read_bytes, text_beside
 
 _BOM = "\ufeff"
 _ENDINGS = (".ann", ".a1", ".a2")
+_OURS, _CACHE = (".txt", ".ann", ".conf"), ".stats_cache"  # files that are replaced
 
 
 def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
@@ -63,10 +66,8 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         named = [file for ending in _ENDINGS if (file := root.with_suffix(ending)).exists()]
         yield _scan_pair(root.with_suffix(".txt"), named or [root.with_suffix(".ann")], root.stem, mentions)
         return
-    found: dict[Path, list[Path]] = {}
-    for file in visible(root):
-        if file.suffix in (".txt", *_ENDINGS):
-            found.setdefault(file.with_suffix(""), []).append(file)
+    endings = (".txt", *_ENDINGS)
+    found = by_key((file.with_suffix(""), file) for file in visible(root) if file.suffix in endings)
     anns = {base: [file for file in files if file.suffix != ".txt"] for base, files in found.items()}
     taken = {text_beside(files[0]) for files in anns.values() if files}
     for base, files in found.items():
@@ -92,7 +93,10 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
     found, problems = collect(parse(raw), str(ann))
     kept: dict[str, Any] = {"ann": raw} if raw and mentions else {}
     if text.startswith(_BOM):
-        counted = _counts_mark(text, found)
+        # whether the texts of the mentions match their offsets only if the mark is counted
+        pairs = [(sorted(mention.spans), line.surface) for mention, line in found if line.surface]
+        fits = [all(difference(one, *pair) is not None for pair in pairs) for one in (text, text.removeprefix(_BOM))]
+        counted = fits == [True, False]
         kept["bom"] = "counted" if counted else "removed"
         text = text if counted else text.removeprefix(_BOM)
     if not mentions:
@@ -100,16 +104,6 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
     document = Document(text, id=name, mentions=[mention for mention, _ in found], meta={"brat": kept} if kept else {})
     places = [(str(ann), line.number) for _, line in found]
     return Scanned(document, problems, str(txt), None, places, Beside([line.surface for _, line in found], "line"))
-
-
-def _counts_mark(text: str, found: list[tuple[Mention, StandoffLine]]) -> bool:
-    """Return whether the texts of the mentions match their offsets only if the byte order mark is counted."""
-    pairs = [(sorted(mention.spans), line.surface) for mention, line in found if line.surface]
-    with_mark, without = (
-        all(difference(one, spans, surface) is not None for spans, surface in pairs)
-        for one in (text, text.removeprefix(_BOM))
-    )
-    return with_mark and not without
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -120,31 +114,24 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """
     if str(path) == STDIO:
         raise UsageError("brat keeps a document in two files and cannot go to standard output; name a folder")
-    losses = Losses()
-    target = Path(path)
+    losses, target = Losses(), Path(path)
     if target.suffix in (".txt", ".ann"):
         with output_files([target.with_suffix(".ann"), target.with_suffix(".txt")], force=force) as (ann, txt):
             document = single(documents, path, f"{path} names one document, but there are several; name a folder")
             text, lines = _contents(document, losses, target)
             txt.write(text)
             ann.write(lines)
-    else:
-        _write_folder(documents, target, force, losses)
-    return losses
-
-
-def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
-    def is_ours(old: Path) -> bool:
-        return old.suffix in (".txt", ".ann", ".conf") or old.name == ".stats_cache"
-
-    with output_folder(path, force=force, may_replace=is_ours) as folder:
-        for old in sorted(path.rglob("*.conf")) if path.is_dir() else ():  # brat's own configuration stays
-            put(folder / old.relative_to(path), read_bytes(old), path)
+        return losses
+    with output_folder(
+        target, force=force, may_replace=lambda old: old.suffix in _OURS or old.name == _CACHE
+    ) as folder:
+        for old in sorted(target.rglob("*.conf")) if target.is_dir() else ():  # brat's own configuration stays
+            put(folder / old.relative_to(target), read_bytes(old), target)
         for number, document in enumerate(documents, start=1):
-            name = free_name(folder, document, number, ".txt", path, losses)
-            text, lines = _contents(document, losses, path)
-            put(folder / f"{name}.txt", text, path)
-            put(folder / f"{name}.ann", lines, path)
+            name = free_name(folder, document, number, ".txt", target, losses)
+            for ending, content in zip((".txt", ".ann"), _contents(document, losses, target), strict=True):
+                put(folder / f"{name}{ending}", content, target)
+    return losses
 
 
 def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]:
@@ -302,20 +289,16 @@ def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
         found = _HEAD.fullmatch(text)
         return None if found is None else ("head", Span(int(found[1]), int(found[2])))
     if kind == "Score":
-        try:
+        with suppress(ValueError):
             return "score", float(text)
-        except ValueError:
-            return None
+        return None
     return ()
 
 
 def collect(lines: list[StandoffLine], path: str) -> tuple[list[tuple[Mention, StandoffLine]], list[Problem]]:
     """Return the mentions of the lines, each with its T line, in their order; and the problems of the lines."""
     problems = list(_line_problems(lines, path))
-    about: dict[str, list[StandoffLine]] = {}
-    for line in lines:
-        if line.kind in _ABOUT:
-            about.setdefault(line.refers[0], []).append(line)
+    about = by_key((line.refers[0], line) for line in lines if line.kind in _ABOUT)
     found: dict[str, tuple[Mention, StandoffLine]] = {}
     for line in lines:
         if isinstance(line.value, Mention) and line.id not in found:
@@ -339,11 +322,9 @@ def _completed(mention: Mention, about: list[StandoffLine], path: str, problems:
 
 def _attributes(about: Iterable[StandoffLine]) -> dict[str, bool | str]:
     """Return the attributes that lines about one mention give."""
-    texts: dict[str, dict[str, None]] = {}
-    for line in about:
-        if line.kind == "attribute" and isinstance(line.value, tuple):
-            texts.setdefault(str(line.value[0]), {})[str(line.value[1])] = None
-    return {name: from_texts(values) for name, values in texts.items()}
+    given = (line.value for line in about if line.kind == "attribute" and isinstance(line.value, tuple))
+    texts = by_key((str(name), str(text)) for name, text in given)
+    return {name: from_texts(dict.fromkeys(several)) for name, several in texts.items()}
 
 
 def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
@@ -412,16 +393,12 @@ def render(document: Document, previous: str, losses: Losses) -> str:
     lines = parse(previous)
     by_id = _identified(document, lines, losses)
     gone = _gone(lines, by_id)
-    about: dict[str, list[StandoffLine]] = {}
-    for line in lines:
-        if line.kind == "attribute":
-            about.setdefault(line.refers[0], []).append(line)
+    about = by_key((line.refers[0], line) for line in lines if line.kind == "attribute")
     read = {name: _attributes(own) for name, own in about.items()}
     given, kept = notes_of(document.meta), _notes(lines)
     notes = {name: given.get(place_of(mention.type, mention.spans)) for name, mention in by_id.items()}
-    statements = dict(
-        one for name, mention in by_id.items() for one in _statements(name, mention, document.text, notes[name])
-    )
+    of_each = (_statements(name, mention, document.text, notes[name]) for name, mention in by_id.items())
+    statements = dict(chain.from_iterable(of_each))
     new = dict(statements)
     written: list[str] = []
     for line in lines:
@@ -528,17 +505,13 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses) -
 
 def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
     """Return the identifiers of T lines without a mention, and of all lines about them, directly or not."""
-    gone = {line.id for line in lines if line.id not in by_id and _is_read(line)}
+    left = ((line.id, line.value) for line in lines if line.id not in by_id)  # one of no character is kept in the file
+    gone = {name for name, one in left if isinstance(one, Mention) and any(start < end for start, end in one.spans)}
     size = -1
     while gone and size != len(gone):
         size = len(gone)
         gone |= {line.id for line in lines if line.id and not gone.isdisjoint(line.refers)}
     return gone
-
-
-def _is_read(line: StandoffLine) -> bool:
-    """Return whether a line is read as a mention: one of no character is left out, and kept in the file."""
-    return isinstance(line.value, Mention) and any(start < end for start, end in line.value.spans)
 
 
 def _mention_line(name: str, mention: Mention, text: str) -> str:

@@ -86,8 +86,7 @@ def write_spaced(documents: Iterable[Document], path: str | Path, force: bool = 
     losses = Losses()
     with output_file(path, force=force) as file:
         for number, document in enumerate(documents):
-            words = plain_words(document, path)
-            if not words:
+            if not (words := plain_words(document, path)):
                 raise unwritable(document, " has no words, and would be no document of the file; leave it out", path)
             sentences = sentences_of(document)
             lines = [" ".join(words[first:end]) + "\n" for first, end in sentences if first < end]
@@ -126,8 +125,7 @@ def _sentence(block: Block) -> FileSentence:
         raise DataError(f"the sentence ends inside a word, at the place {before!r}", line=block.lines[-1].number)
     characters = [row[0] for row in rows]
     text = "".join(characters) if block.text is None else block.text
-    offsets = stand_in(characters, text)
-    if offsets is None:
+    if (offsets := stand_in(characters, text)) is None:
         raise DataError(f"the characters are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     starts = [start for (start, _), row in zip(offsets, rows, strict=True) if row[1] in "BS"]
     ends = [end for (_, end), row in zip(offsets, rows, strict=True) if row[1] in "ES"]
@@ -148,12 +146,11 @@ def write_characters(documents: Iterable[Document], path: str | Path, force: boo
 def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str]:
     words = plain_words(document, path)
     yield new_document(document, losses)
-    sentences = sentences_of(document)
     flat = flat_mentions(document, losses)
     at = list(accumulate(map(len, words), initial=0))
     tags = to_bio([(at[first], at[end], kind) for first, end, kind in flat], at[-1])
     lines = []
-    for first, end in sentences:
+    for first, end in sentences_of(document):
         if first == end:
             continue
         lines.append(surface_of(document, words, first, end, joint=""))

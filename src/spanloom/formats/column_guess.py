@@ -187,8 +187,7 @@ def named_layout(columns: Sequence[str], sentences: Sequence[Sequence[str]], usu
         shown = clip(" ".join(columns), NAMES)
         raise UsageError(f"columns are {shown}; expected one 'word' among them, such as 'word pos tag'")
     counts = Counter(names)
-    twice = next((name for name in counts if name not in ("tag", "_") and counts[name] > 1), None)
-    if twice is not None:
+    if (twice := next((name for name in counts if name not in ("tag", "_") and counts[name] > 1), None)) is not None:
         raise UsageError(f"columns name {clip(twice)} twice; only 'tag' (nested levels) and '_' (skipped) may repeat")
     head = _head(sentences)
     layout = ColumnLayout(names, head.divider, more=more, rest=rest, inline=head.inline, header=head.header)
@@ -345,8 +344,7 @@ def _roles(head: _Head) -> list[str]:
     plain = [_plain(name) for name in head.header[: head.width]]
     plain += [""] * (head.width - len(plain))
     names = [_ROLES.get(name, "") for name in plain]
-    word = next((i for i, name in enumerate(plain) if name in _WORD_NAMES), None)
-    if word is not None:
+    if (word := next((i for i, name in enumerate(plain) if name in _WORD_NAMES), None)) is not None:
         names[word] = "word"
     return names
 
@@ -369,8 +367,7 @@ def _number(sentences: list[list[str]]) -> str:
     numbered = [[_OF_SENTENCE.fullmatch(value) for value in sentence] for sentence in sentences]
     if values and all(all(found and int(found[1]) == at for at, found in enumerate(one, 1)) for one in numbered):
         return "_"  # of sentence and token, as in WebAnno's TSV 2
-    counts = all(value.isascii() and value.isdigit() and len(value) < 10 for value in values)
-    if counts:
+    if counts := all(value.isascii() and value.isdigit() and len(value) < 10 for value in values):
         numbers = [list(map(int, sentence)) for sentence in sentences]
         from_one = sum(sentence == list(range(1, len(sentence) + 1)) for sentence in numbers)
         if from_one < len(numbers) and all(b == a + 1 for sentence in numbers for a, b in pairwise(sentence)):
@@ -388,8 +385,7 @@ def _number(sentences: list[list[str]]) -> str:
 
 def _word(names: Sequence[str], dialects: Sequence[TagDialect | None], typed: Sequence[bool]) -> int:
     """Return the column of words: the first, or the second if the first alone holds tags."""
-    free = [i for i, name in enumerate(names) if not name]
-    first, *rest = free
+    first, *rest = [i for i, name in enumerate(names) if not name]
     before = typed[first] and rest and not any(dialects[i] for i in rest)
     return rest[0] if before else first
 
@@ -450,8 +446,7 @@ def is_tagged(sentences: Sequence[Sequence[str]], marked: bool = False) -> bool:
     >>> is_tagged([["No O", "fever B-problem"]]), is_tagged([["Vitamin B-6", "Vitamin B-12"]])
     (True, False)
     """
-    lines = [line for sentence in sentences for line in sentence]
-    if not lines:
+    if not (lines := [line for sentence in sentences for line in sentence]):
         return False
     items = [line.split() for line in lines]
     if sum(map(len, items)) > _LONGEST * len(items) and _inline_divider(items) is None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain, groupby
@@ -29,6 +30,7 @@ from spanloom.formats.base import (
     OTHER_TEXT,
     Losses,
     Scanned,
+    altered,
     count_mention,
     count_unwritten,
     no_document,
@@ -127,16 +129,14 @@ def scan(
     if layout.added is not None:
         shown = words[bool(layout.header)]
         message = f"all words are such as {clip(shown)}; they are read as {clip(layout.added.sub('', shown))}"
-        remarks.append(Problem("warning", "parts added to words", message, path=name, line=first, altered=True))
+        remarks.append(altered("parts added to words", message, first, name))
     counts: Counter[str] = Counter()
     read = partial(_sentence, layout=layout, mentions=mentions, counts=counts)
     yield from scan_blocks(path, _blocks(chain(start, lines), layout), read, stem=stem, initial=remarks)
     if counts[BARE]:
-        message = (
-            f"{plural(counts[BARE], 'mention')} of types without letters such as B-, where tokens of one type in a row "
-            f"are one mention; the columns {layout.option} can be named otherwise (--columns, columns=)"
-        )
-        yield Scanned(None, [Problem("warning", BARE, message, path=name, altered=True)], name)
+        found = f"{plural(counts[BARE], 'mention')} of types without letters such as B-, where tokens of one type"
+        how = f"in a row are one mention; the columns {layout.option} can be named otherwise (--columns, columns=)"
+        yield Scanned.altered(BARE, f"{found} {how}", name)
 
 
 def _lines(path: str | Path) -> Iterator[NumberedLine | Problem]:
@@ -188,22 +188,18 @@ def _remarks(layout: ColumnLayout, path: str, line: int | None, mentions: bool) 
         text = "; --input-format text reads it as text" if is_text else ""
         shown = ", ".join(found or ["a token a line"])
         message = f"read as a column file, {shown}; its columns {layout.option} {how}{text}"
-        yield Problem("warning", "guessed columns", message, path=path, line=line, altered=True)
+        yield altered("guessed columns", message, line, path)
     if CHUNK in layout.names and mentions:
-        message = (
-            f"column {layout.names.index(CHUNK) + 1} holds chunks such as NP, which are no mentions; the columns are "
-            f"read as {' '.join(layout.names)}, and {how}"
-        )
-        yield Problem("warning", "columns of chunks", message, path=path, line=line, altered=True)
+        chunks = f"column {layout.names.index(CHUNK) + 1} holds chunks such as NP, which are no mentions"
+        message = f"{chunks}; the columns are read as {' '.join(layout.names)}, and {how}"
+        yield altered("columns of chunks", message, line, path)
     if layout.unread and mentions:
         others = ["tag" if i in layout.unread else "_" for i in range(len(layout.names))]
         others[layout.word] = "word"
         shown = ", ".join(str(i + 1) for i in layout.unread)
-        message = (
-            f"the tags of column {shown} are not read, because they mark the same words as those of others: read are "
-            f"{layout.option}; --columns {','.join(others)} reads them instead"
-        )
-        yield Problem("warning", "columns of tags not read", message, path=path, line=line, altered=True)
+        why = f"the tags of column {shown} are not read, because they mark the same words as those of others"
+        message = f"{why}: read are {layout.option}; --columns {','.join(others)} reads them instead"
+        yield altered("columns of tags not read", message, line, path)
 
 
 def _unusual(layout: ColumnLayout) -> Iterator[str]:
@@ -224,7 +220,7 @@ def _unusual(layout: ColumnLayout) -> Iterator[str]:
 
 def _blocks(lines: Iterable[NumberedLine | Problem], layout: ColumnLayout) -> Iterator[Block]:
     block = Block()
-    last: dict[str, str] = {}
+    last: dict[str, str] = {}  # the values of the columns that number sentences and documents
     plain = not (layout.header or layout.inline or layout.counters)
     for line in chain(lines, [NumberedLine(0, "")]):
         if isinstance(line, Problem):
@@ -259,7 +255,10 @@ def _blocks(lines: Iterable[NumberedLine | Problem], layout: ColumnLayout) -> It
             yield block
             block = Block()
         else:
-            new = _changed(text, layout, last)
+            row = layout.fields(text) if layout.counters else []
+            values = {name: row[i].strip() for name, i in layout.counters.items() if i < len(row)}
+            new = {name: value for name, value in values.items() if value and last.get(name) != value}
+            last |= new
             if new and inside:
                 yield block
                 block = Block(number=number)
@@ -301,15 +300,6 @@ def _lone_mark(text: str, layout: ColumnLayout) -> str | None:
     if layout.least == 1 or len(layout.names) == 1 or len(text.split()) > 1 or layout.fits(text):
         return None
     return text.strip() if any(map(str.isdigit, text)) else None
-
-
-def _changed(text: str, layout: ColumnLayout, last: dict[str, str]) -> dict[str, str]:
-    """Return the new values of the columns that number sentences and documents, and keep them in ``last``."""
-    row = layout.fields(text) if layout.counters else []
-    values = {name: row[i].strip() for name, i in layout.counters.items() if i < len(row)}
-    new = {name: value for name, value in values.items() if value and last.get(name) != value}
-    last.update(new)
-    return new
 
 
 def _sentence(block: Block, layout: ColumnLayout, mentions: bool, counts: Counter[str]) -> FileSentence:
@@ -356,8 +346,7 @@ def _text(words: list[str], block: Block, problems: list[Problem]) -> tuple[str,
     """Return the sentence's text and the offsets of its tokens."""
     if block.text is not None:
         for text in (block.text.strip(), block.text):  # a last token may end with a blank
-            offsets = stand_in(words, text)
-            if offsets is not None:
+            if (offsets := stand_in(words, text)) is not None:
                 return text, offsets
         message = f"the tokens are not in '{TEXT}{block.text[:40]}'; they are joined by spaces instead"
         problems.append(Problem("warning", "other text", message, line=block.number, altered=True))
@@ -437,8 +426,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
         if texts[-1] != " ".join(words[first:end]):
             lines.append(TEXT + texts[-1])
         tags = [_SCHEMES[scheme](level, end - first) for level in sentence or [[]]]
-        rows = zip(words[first:end], *(column[first:end] for column in columns), *tags, strict=True)
-        lines += map("\t".join, rows)
+        lines += map("\t".join, zip(words[first:end], *(column[first:end] for column in columns), *tags, strict=True))
         lines.append("")
     spool.write("".join(line + "\n" for line in lines).encode("utf-8"))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
@@ -453,8 +441,7 @@ def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Loss
     for number, first, end, mention in sorted(found, key=lambda one: (*one[:2], -one[2], one[3].type)):
         count_mention(losses, mention, *NOT_TAGGED)
         start = sentences[number][0]
-        free = next((level for level in levels[number] if level[-1][1] <= first - start), None)
-        if free is None:
+        if (free := next((level for level in levels[number] if level[-1][1] <= first - start), None)) is None:
             free = []
             levels[number].append(free)
         free.append((first - start, end - start, mention.type))
@@ -501,8 +488,6 @@ def claims(path: Path) -> bool:
     """Return whether a path is a file that holds tokens, whatever it is called."""
     if bare(path).suffix.lower() in _OTHERS or not path.is_file():
         return False
-    try:
-        with opened(path) as file:
-            return holds_tokens(file.read(SAMPLE))
-    except DataError:  # it is reported when it is read
-        return False
+    with suppress(DataError), opened(path) as file:  # an error is reported when it is read
+        return holds_tokens(file.read(SAMPLE))
+    return False

@@ -129,7 +129,10 @@ def _sentence(block: Block, rows: Sequence[_WordLine], entity: Sequence[str]) ->
     tokens, tagged = _surface([row for row in rows if "." not in row.fields["ID"]])
     if not tokens:
         raise DataError("the sentence holds no token", line=block.number)
-    text, offsets = _text(tokens, block)
+    if (text := block.text) is None:
+        text = "".join(token.form + token.space for token in tokens).rstrip()
+    if (offsets := stand_in((token.form for token in tokens), text)) is None:
+        raise DataError(f"the tokens are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     values = {_OURS.get(name, name.lower()): [row.fields.get(name, "_") for row in tokens] for name in _KEPT}
     columns = {name: column for name, column in values.items() if any(value != "_" for value in column)}
     sentence = FileSentence(text, offsets, columns)
@@ -154,8 +157,7 @@ def _row(line: str, names: Sequence[str], number: int, mentions: bool) -> _WordL
         message = f"found {len(values)} columns, expected {len(names)} ({shown_names(names)}), between tabs"
         raise DataError(message, line=number)
     fields = dict(zip(expected, values, strict=True))
-    match = _ID.fullmatch(fields["ID"])
-    if match is None or not fields["FORM"]:
+    if (match := _ID.fullmatch(fields["ID"])) is None or not fields["FORM"]:
         found = f"{fields['ID'][:20]!r} {fields['FORM'][:20]!r}"
         raise DataError(f"found the token {found}, expected a number and a form", line=number)
     misc = fields.get("MISC", "_")
@@ -253,15 +255,12 @@ def _add_mention(
     spans = tuple((sentence.tokens[first][0], sentence.tokens[last][1]) for first, last in ranges)
     place = None if head is None or head.token < 0 else sentence.tokens[head.token]
     sentence.mentions.append(FileMention(kind, spans, place, concepts))
-    cut = next(((one, other) for one, other in parts if not (one.begins and other.ends)), None)
-    if cut is not None:
+    if (cut := next(((one, other) for one, other in parts if not (one.begins and other.ends)), None)) is not None:
         one, other = cut
         token = tokens[(other if one.begins else one).token].form
         shown = " ".join(sentence.text[start:stop] for start, stop in spans)
-        message = (
-            f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words; it "
-            f"is read as {shown[:40]!r}"
-        )
+        message = f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words"
+        message += f"; it is read as {shown[:40]!r}"
         sentence.problems.append(altered("mentions of parts of a token", message, one.number))
 
 
@@ -275,8 +274,7 @@ def _add_bracketed(
     found, wrong = read_brackets([row.brackets for row in order], entity)
     for mention in found:
         cuts = [(before[first], before[end]) for first, end in mention.ranges]
-        parts = [(shown[low], shown[high - 1]) for low, high in cuts if low < high]
-        if not parts:
+        if not (parts := [(shown[low], shown[high - 1]) for low, high in cuts if low < high]):
             row = order[mention.ranges[0][0]]
             sentence.problems.append(_not_shown(f"the mention of type {mention.type[:40]!r}", row))
             continue
@@ -285,16 +283,6 @@ def _add_bracketed(
     for place, message in wrong:
         message = f"{message}; expected (ENTITY-TYPE and so on, and ENTITY) behind it; what it marks is left out"
         sentence.problems.append(altered("damaged brackets", message, order[place].number))
-
-
-def _text(tokens: Sequence[_WordLine], block: Block) -> tuple[str, list[tuple[int, int]]]:
-    text = block.text
-    if text is None:
-        text = "".join(token.form + token.space for token in tokens).rstrip()
-    offsets = stand_in((token.form for token in tokens), text)
-    if offsets is None:
-        raise DataError(f"the tokens are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
-    return text, offsets
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -323,9 +311,8 @@ def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str
     tags = to_bio(flat_mentions(document, losses), len(words))
     texts = []
     sentences = sentences_of(document)
-    comments = comments_above(
-        document, len(sentences), lambda line: not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)), losses
-    )
+    marks = (NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)
+    comments = comments_above(document, len(sentences), lambda line: not line.startswith(marks), losses)
     for (first, end), above in zip(sentences, comments, strict=True):
         if first == end:
             continue
@@ -456,9 +443,8 @@ def read_brackets(values: Sequence[str], names: Sequence[str]) -> tuple[list[Bra
                 wrong.append((at, f"found {clip(content + closing, 40)}, which closes no bracket"))
     left = [one for stack in opened.values() for one in stack]
     wrong += [(one.first, f"found {clip('(' + one.content, 40)}, which is not closed") for one in left]
-    wrong += [
-        (held[0][0].first, f"found {clip(key, 20)} without all of its parts") for key, held in parts.items() if held
-    ]
+    parted = ((held[0][0].first, key) for key, held in parts.items() if held)
+    wrong += [(first, f"found {clip(key, 20)} without all of its parts") for first, key in parted]
     found.sort(key=lambda mention: (mention.ranges[0][0], -mention.ranges[-1][1]))
     return found, sorted(wrong)
 

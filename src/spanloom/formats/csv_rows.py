@@ -12,6 +12,7 @@ import ast
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -86,10 +87,8 @@ def _of_python(cell: str) -> Any:
         return [int(number) for number in cell[1:-1].split()]
     if _TEXTS.fullmatch(cell):
         return [text[1:-1] for text in _QUOTED.findall(cell)]
-    for text in dict.fromkeys((cell, _BETWEEN.sub(", ", _SCALAR.sub(r"\1\2", cell)))):
-        if (value := literal_of(text)) is not None:
-            return value
-    return None
+    texts = dict.fromkeys((cell, _BETWEEN.sub(", ", _SCALAR.sub(r"\1\2", cell))))
+    return next((value for value in map(literal_of, texts) if value is not None), None)
 
 
 def literal_of(source: str | ast.expr) -> Any:
@@ -100,11 +99,10 @@ def literal_of(source: str | ast.expr) -> Any:
     """
     if isinstance(source, str) and len(source) > LONGEST_LITERAL:
         return None
-    try:
-        with catch_warnings(action="ignore"):  # of its escapes
-            return _listed(ast.literal_eval(source))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
+    errors = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+    with suppress(*errors), catch_warnings(action="ignore"):  # of its escapes
+        return _listed(ast.literal_eval(source))
+    return None
 
 
 def _listed(value: Any) -> Any:
@@ -121,10 +119,9 @@ def header_of(path: Path) -> list[str]:
         DataError: the file cannot be read.
     """
     line = head_of(path).partition(b"\n")[0].decode("utf-8", "replace")
-    try:
+    with suppress(csv.Error):
         return next(csv.reader([line], delimiter=_delimiter(line, path)), [])
-    except csv.Error:
-        return []
+    return []
 
 
 def _delimiter(line: str, path: str | Path) -> str:

@@ -139,9 +139,8 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     >>> _without_fragments({"denotations": parts, "relations": [chain]})["denotations"]
     [{'id': 'T2', 'span': [{'begin': 0, 'end': 4}, {'begin': 9, 'end': 13}], 'obj': 'x'}]
     """
-    denotations, relations = (
-        found if are(found := record.get(name), dict) else [] for name in ("denotations", "relations")
-    )
+    lists = (record.get(name) for name in ("denotations", "relations"))
+    denotations, relations = (found if are(found, dict) else [] for found in lists)
     named = {str(item.get("id")): item for item in denotations}
     if not any(item.get("obj") == _FRAGMENT for item in denotations) or len(named) < len(denotations):
         return record
@@ -151,9 +150,8 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     for names in grouped(named, [pair for pair in pairs if named.keys() >= set(pair)]):
         parts = [named[name] for name in names]
         heads = [part for part in parts if part.get("obj") != _FRAGMENT]
-        spans = [
-            span for part in parts if isinstance(span := part.get("span"), dict) and type(span.get("begin")) is int
-        ]
+        given = (part.get("span") for part in parts)
+        spans = [span for span in given if isinstance(span, dict) and type(span.get("begin")) is int]
         if len(parts) > 1 and len(heads) == 1 and len(spans) == len(parts):
             parts = [{**heads[0], "span": sorted(spans, key=lambda span: int(span["begin"]))}]
         made += parts
@@ -258,9 +256,7 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
         rest |= {"tokens": frame.words, "sentences": [pair for pair in frame.sentences or () if pair[0] < pair[1]]}
     warn_unread(without(rest, "text", "meta"), problems, mentions)
     native = identified(rest)
-    if field is None:
-        return [Native(native)]
-    return list(_by_annotator(native, found.entries, items))
+    return [Native(native)] if field is None else list(_by_annotator(native, found.entries, items))
 
 
 def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str | None, Found, Layout]:
@@ -418,8 +414,7 @@ def _reading(entries: Sequence[Entry], layout: Layout, texts: _Frames, described
     first = _Reading(layout.unit or unit, layout.ends or EXCLUSIVE, layout.nested)
     within = any(entry.sentence is not None for entry in entries)
     nested = dict.fromkeys((first.nested, "record", "sentence")) if within else [first.nested]
-    surfaces = [entry for entry in entries if entry.surface]
-    if not surfaces:
+    if not (surfaces := [entry for entry in entries if entry.surface]):
         ways = [first._replace(nested=one) for one in nested]
         return next((way for way in ways if all(_spans(e, way, texts[way.unit]) for e in entries)), first)
     declared = described or PRESUMED

@@ -146,8 +146,7 @@ def _tokens(columns: list[int], table: Any, spaces: Any, strings: Any, orth: int
 
 def _document(tokens: _Tokens, user_data: object, msgpack: Any, strings: Any, attrs: Any) -> Document:
     kept = [i for i, word in enumerate(tokens.words) if word.strip()]
-    places = [(tokens.starts[i], tokens.ends[i]) for i in kept]
-    document = Document(tokens.text, tokens=places)
+    document = Document(tokens.text, tokens=[(tokens.starts[i], tokens.ends[i]) for i in kept])
     if isinstance(user_data, bytes):
         name = _object(msgpack, user_data).get("id")
         document.id = name if isinstance(name, str) else ""

@@ -17,7 +17,7 @@ from typing import Any, Final
 from spanloom.document.validate import Problem
 from spanloom.errors import plural
 from spanloom.formats.attributes import is_attribute, take_attributes
-from spanloom.formats.base import altered
+from spanloom.formats.base import altered, by_key
 from spanloom.formats.json_text import are, is_offset, some
 from spanloom.formats.layouts import LEFT_OUT, OF_MENTIONS, PLAIN, PRESUMED, SURE, USUAL, Layout, at, plain, words
 from spanloom.formats.tag_dialects import LETTERED, Tagging
@@ -30,10 +30,8 @@ _NEAR: Final = 2  # characters, or tokens, between the tokens of a mention
 _DIVIDING: Final = frozenset(("token", "spacetoken", "sentence", "split"))
 _NESTED: Final = 3  # objects in objects within a mention
 _ABOUT: Final = frozenset(words("author createdby updatedby confidence validation metadata coordinates"))  # mentions
-_ROLES: Final[dict[str, list[tuple[str, int]]]] = {}  # a usual name -> its roles, and how early it counts in each
-for _role, _names in USUAL.items():
-    for _rank, _name in enumerate(_names):
-        _ROLES.setdefault(_name, []).append((_role, _rank))
+# a usual name -> its roles, and how early it counts in each
+_ROLES: Final = by_key((name, (role, rank)) for role, names in USUAL.items() for rank, name in enumerate(names))
 
 
 @dataclass(slots=True)
@@ -211,8 +209,7 @@ def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ..
         entry.fields["id"] = texts.pop(0)
     named = texts or list(keys)
     entry.types, entry.surface = [named[0]], named[1] if len(named) > 1 else None
-    score = next((item for item in value if isinstance(item, float) and 0 <= item <= 1), None)
-    if score is not None:
+    if (score := next((item for item in value if isinstance(item, float) and 0 <= item <= 1), None)) is not None:
         entry.fields["score"] = score
     return entry
 
@@ -247,9 +244,8 @@ class _Parts:
                 attribute = depth == 0 and (is_attribute(str(key)) or key == "attribute_scores")
                 if isinstance(value, dict) and depth < _NESTED and not attribute:
                     nested.append((top or key, value, depth + 1))
-        self.names: dict[str, list[str]] = {}
-        for _, role, known in sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ())):
-            self.names.setdefault(role, []).append(known)
+        ranked = sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ()))
+        self.names = by_key((role, name) for _, role, name in ranked)
         for role, path in layout.paths.items():
             self.names[role], self.own[path] = [path], at(item, path)
             self.top[path] = path if path in item else path.partition(".")[0]
@@ -278,8 +274,7 @@ class _Parts:
 
     def take(self, role: str, *kinds: type) -> Any:
         """Return the value of a role, and note its field."""
-        value = self.get(role, *kinds)
-        if value is not None:
+        if (value := self.get(role, *kinds)) is not None:
             self.note(role, *kinds)
         return value
 
@@ -442,10 +437,9 @@ def joined(
         else:
             found.append(entry)
         last = letter
-    message = (
-        f"types of {field} are tags such as B-{found[0].types[0]}; {len(entries):,} tokens are {len(found):,} mentions"
-    )
-    problems.append(altered("tags as types", message))
+    message = f"types of {field} are tags such as B-{found[0].types[0]}"
+    counted = f"{len(entries):,} tokens are {len(found):,} mentions"
+    problems.append(altered("tags as types", f"{message}; {counted}"))
     return found
 
 
@@ -470,10 +464,8 @@ def doubts(field: str, entries: Sequence[Entry], named: bool) -> Iterator[Proble
         message = f"the types of {field} are the texts of the mentions; name the field with types: --columns type=NAME"
         yield altered("types that are texts", f"{message} (columns=)")
     if not named and entries and all(str(kind).isdecimal() for entry in entries for kind in entry.types or ["-"]):
-        message = (
-            f"the types of {field} are numbers, such as {entries[0].types[0]}; their names are given as --tag-names"
-        )
-        yield altered("types that are numbers", f"{message} 1=NAME,2=NAME (tag_names=)")
+        message = f"the types of {field} are numbers, such as {entries[0].types[0]}; their names are given as"
+        yield altered("types that are numbers", f"{message} --tag-names 1=NAME,2=NAME (tag_names=)")
     for entry in entries:
         for name, value in entry.fields.items():
             if isinstance(value, list) and value and all(isinstance(one, dict) and has_offsets(one) for one in value):

@@ -64,11 +64,8 @@ def free_name(folder: Path, document: Document, number: int, suffix: str, output
     name = escaped(document.id)
     size = max(len(part.encode("utf-8", "surrogatepass")) for part in name.split("/")) + len(suffix)
     if size > _LONGEST:
-        message = (
-            f"found a document id that begins {document.id[:40]!r} and would need a file name of {size} bytes, "
-            f"expected {_LONGEST} at most; give it a shorter one"
-        )
-        raise DataError(message, path=output)
+        message = f"found a document id that begins {document.id[:40]!r} and would need a file name of {size} bytes"
+        raise DataError(f"{message}, expected {_LONGEST} at most; give it a shorter one", path=output)
     if os.path.lexists(folder / f"{name}{suffix}"):
         raise repeated_name(document, document.id, output)
     return name

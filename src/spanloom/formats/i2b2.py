@@ -77,8 +77,7 @@ def _with_mentions(scanned: Scanned, con: Path) -> Scanned:
     surfaces: list[str | None] = []
     places: list[tuple[str, int]] = []
     for number, raw in raw_lines(con):
-        line = decode(raw, con, number).strip()
-        if not line:
+        if not (line := decode(raw, con, number).strip()):
             continue
         found = _LINE.fullmatch(line)
         spans = None if found is None else words.spans(found["places"], found["text"])
@@ -125,10 +124,8 @@ class _Words:
         """
         readings = [[self._part(part, every) for part in places.split(",")] for every in (False, True)]
         whole = [[span for span in spans if span is not None] for spans in readings if None not in spans]
-        for spans in whole:
-            if _bare("".join(self._text[start:end] for start, end in spans)) == _bare(surface):
-                return spans
-        return whole[0] if whole else None
+        shown = ((spans, _bare("".join(self._text[start:end] for start, end in spans))) for spans in whole)
+        return next((spans for spans, text in shown if text == _bare(surface)), whole[0] if whole else None)
 
     def _part(self, part: str, every: bool) -> Span | None:
         (line, first), (last_line, last) = (map(int, place.split(":")) for place in part.split(" "))

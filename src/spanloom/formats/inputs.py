@@ -108,8 +108,7 @@ def requested_mentions(document: Document, mentions: Iterable[Mention] | None) -
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise UsageError(f"mentions is {_short(given)}, expected a list of Mention")
     found = list(given)
-    odd = next((i for i, mention in enumerate(found) if not isinstance(mention, Mention)), None)
-    if odd is not None:
+    if (odd := next((i for i, mention in enumerate(found) if not isinstance(mention, Mention)), None)) is not None:
         raise UsageError(f"item {odd} of mentions is {_short(found[odd])}, expected a Mention")
     for start, end in (mention.spans[-1] for mention in found):
         if end > len(document.text):
@@ -169,9 +168,8 @@ def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[
     documents, expected = list(documents_of(X, name)), f"expected for each text its {own}"
     if isinstance(y, str | bytes | Document | Mapping) or not isinstance(y, Iterable):
         raise UsageError(f"y is {_short(y)}, {expected}; development data are given as dev=")
-    rows = [y] if is_one(X) else _items(y, "y")
     lists = []
-    for i, row in enumerate(rows):
+    for i, row in enumerate([y] if is_one(X) else _items(y, "y")):
         if isinstance(row, Document):
             raise UsageError(f"item {i} of y is a Document, {expected}; development data are given as dev=")
         if isinstance(row, Mapping) and isinstance(row.get("entities"), Iterable):  # the second half of spaCy's pairs
@@ -238,8 +236,7 @@ def _items(X: object, name: str) -> Iterable[Any]:
         return (item for chunk in X.iterchunks() for item in chunk.to_pylist())
     if hasattr(X, "to_pylist") and not hasattr(X, "column_names"):  # an Arrow array
         return cast(Iterable[Any], X.to_pylist())
-    columns = getattr(X, "column_names", getattr(X, "columns", None))
-    if columns is not None:
+    if (columns := getattr(X, "column_names", getattr(X, "columns", None))) is not None:
         names = ", ".join(map(str, columns)) if isinstance(columns, Iterable) else ""
         raise UsageError(f"{name} is a {_named(X)}; name the column that holds its texts, as {name}[...]: {names}")
     if isinstance(X, bytes | Mapping) or not isinstance(X, Iterable):
@@ -266,10 +263,8 @@ def _mentions(values: list[Any], document: Document, i: int) -> list[Mention]:
     for mention in found:
         if not all(0 <= start < end <= len(document.text) for start, end in mention.spans):
             places = ", ".join(f"{start}-{end}" for start, end in mention.spans)
-            raise DataError(
-                f"item {i} of y: the mention of type {clip(mention.type)} at {places} does not lie in its "
-                f"text of {len(document.text)} characters; give start and end as text[start:end]"
-            )
+            message = f"item {i} of y: the mention of type {clip(mention.type)} at {places} does not lie in its text of"
+            raise DataError(f"{message} {len(document.text)} characters; give start and end as text[start:end]")
     return found
 
 
@@ -283,11 +278,9 @@ def _of_record(record: dict[str, Any], i: int) -> list[Mention]:
 def _typed(value: object) -> Mention | None:
     """Return a mention, or that of ``(type, start, end)``; ``None`` for another value."""
     match value:
-        case Mention():
-            return value
         case [str(kind), start, end] if hasattr(start, "__index__") and hasattr(end, "__index__"):
             return Mention(kind, [(int(start), int(end))])
-    return None
+    return value if isinstance(value, Mention) else None
 
 
 def _named(value: object) -> str:
@@ -400,8 +393,7 @@ def _read(table: Any) -> dict[str, list[Any]]:
     names = list(table) if isinstance(table, Mapping) else None if names is None else [str(name) for name in names]
     if names is None:
         raise UsageError(f"the table is a {type(table).__name__}, expected a data frame or a mapping of columns")
-    twice = next((name for name in _COLUMNS if names.count(name) > 1), None)
-    if twice is not None:
+    if (twice := next((name for name in _COLUMNS if names.count(name) > 1), None)) is not None:
         raise UsageError(f"the table has two columns called {clip(twice)}; rename one")
     lacking = [name for name in _REQUIRED if name not in names]
     if "spans" not in names:
@@ -440,8 +432,7 @@ def _with_rows(document: Document, rows: list[tuple[int, dict[str, Any]]]) -> Sc
     """
     mentions, problems = [], list[Problem]()
     for number, row in rows:
-        mention = mention_of(_item(row, f"row {number}"), f"row {number}", Native({}), problems)
-        if mention is None:
+        if (mention := mention_of(_item(row, f"row {number}"), f"row {number}", Native({}), problems)) is None:
             raise problems[0].to_error()
         mentions.append(mention)
     surfaces = [surface if isinstance(surface := row.get("text"), str) else None for _, row in rows]

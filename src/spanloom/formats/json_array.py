@@ -244,10 +244,9 @@ def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]
 
     def text_of(item: tuple[str, Any]) -> str:
         place, record = item
-        is_query = (
-            isinstance(record, dict) and isinstance(record.get("span_position"), list) and "entity_label" in record
-        )
-        return f"text {record['context']}" if is_query and isinstance(record.get("context"), str) else place
+        known = record if isinstance(record, dict) and "entity_label" in record else {}
+        is_query = isinstance(known.get("span_position"), list) and isinstance(known.get("context"), str)
+        return f"text {known['context']}" if is_query else place
 
     for _, group in groupby(records, text_of):
         (place, first), *others = group

@@ -77,11 +77,8 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
     regions: dict[str, _Region] = {}
     joins: list[dict[str, Any]] = []
     about: list[dict[str, Any]] = []
-    labelled = {
-        result["id"]
-        for result in results
-        if isinstance(result, dict) and isinstance(result.get("id"), str) and str(result.get("type")).endswith("labels")
-    }
+    regional = (one for one in results if isinstance(one, dict) and str(one.get("type")).endswith("labels"))
+    labelled = {one["id"] for one in regional if isinstance(one.get("id"), str)}
     for number, result in enumerate(results):
         if not isinstance(result, dict):
             raise DataError(f"result[{number}] is no object, expected a region")
@@ -90,8 +87,7 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
         elif (region := _region(result, number, found)) is not None:
             name = result.get("id")
             name = name if isinstance(name, str) and name else f"result[{number}]"
-            other = regions.get(name)
-            if other is None:
+            if (other := regions.get(name)) is None:
                 regions[name] = region
             elif other.control == result.get("from_name"):
                 raise DataError(f"two regions have the id {name[:40]!r}; regions of a task have ids of their own")
@@ -141,8 +137,7 @@ def _region(result: dict[str, Any], number: int, found: Understood) -> _Region |
             raise DataError(f"result[{number}]: start and end are {start!r} and {end!r}, expected integers")
     if not isinstance(value, dict) or kind == "textarea" or not (labels := _labels(result)):
         return None
-    span = found.shown.span(value)
-    if span is None:
+    if (span := found.shown.span(value)) is None:
         if _has_offsets(result):
             place = ", ".join(f"{name} {clip(str(value[name]))}" for name in _PLACES if name in value)
             message = f"a region of {clip(labels[0])} is not in the text ({place}); it is kept, and not read"
@@ -190,8 +185,7 @@ def _add_value(found: Understood, regions: dict[str, _Region], result: dict[str,
             break
         texts.append("/".join(to_text(part) if isinstance(part, bool) else str(part) for part in path))
     else:
-        region = regions.get(result["id"])
-        if region is not None and (result["type"], control) == ("textarea", CONCEPT):
+        if (region := regions.get(result["id"])) is not None and (result["type"], control) == ("textarea", CONCEPT):
             region.concepts += texts
             return
         if region is not None and isinstance(control, str) and control and texts:
@@ -346,8 +340,7 @@ class _Nodes:
             self._end(last)
         elif tag == "tr" and last == "table":
             self._start("tbody")
-        path = self._next(tag)
-        if path is not None:
+        if (path := self._next(tag)) is not None:
             self.elements[path] = self._length
         if tag == "br":
             self.nodes.append(_Node(self._counted, self._length, 1, path))

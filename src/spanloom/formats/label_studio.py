@@ -114,8 +114,7 @@ def _task_of_fields(record: dict[str, Any]) -> dict[str, Any] | None:
     """Return the task of a record of JSON-MIN whose regions are of HTML or of a dialogue; ``None`` for others."""
     lists = {name: value for name, value in record.items() if isinstance(value, list) and some(value, dict)}
     controls = [name for name, parts in lists.items() if all("startOffset" in part for part in parts)]
-    regions = [(name, one) for name in controls for one in lists[name] if HTML in one or PARAGRAPHS in one]
-    if not regions:
+    if not (regions := [(name, one) for name in controls for one in lists[name] if HTML in one or PARAGRAPHS in one]):
         return None
     own = {name: value for name, value in record.items() if name in ("id", *_OF_MIN)}
     results = [{"from_name": name, "type": HTML if HTML in one else PARAGRAPHS, "value": one} for name, one in regions]
@@ -211,9 +210,8 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     surfaces = [value["text"] for value in values if isinstance(value.get("text"), str) and "start" in value]
     shown_surfaces = [_stripped(surface) for surface in surfaces[:_MOST_SURFACES]]
     whole = {name: _stripped(text) for name, text in texts.items()}
-    holding = [
-        name for name, text in whole.items() if shown_surfaces and all(surface in text for surface in shown_surfaces)
-    ]
+    holding = [name for name, text in whole.items() if all(surface in text for surface in shown_surfaces)]
+    holding = holding if shown_surfaces else []
     worded = [name for name, text in texts.items() if len(text.split()) > 1]
     found = next((names for names in (holding, list(texts), worded) if len(names) == 1), None)
     if found is None and texts:
@@ -327,21 +325,17 @@ def _task(document: Document) -> dict[str, Any]:
         # the least sure mention decides, so that tasks can be sorted by what most needs a look
         own = {"model_version": _MODEL, "score": min(scores), "result": new_results(document, shown)}
         return task | {"predictions": [*others, own]}
-    slot = chosen(task)
-    if slot is None or slot.kind == "predictions":
+    if (slot := chosen(task)) is None or slot.kind == "predictions":
         return task | {"annotations": [*(task.get("annotations") or ()), {"result": new_results(document, shown)}]}
     annotations = list(task[slot.kind])
     regions = [one for one in slot.value["result"] if one.get("type") in ("labels", HTML, PARAGRAPHS)]
     old = {one["id"]: one for one in regions if isinstance(one.get("id"), str)}
     taken = {one["id"] for one in before.others if isinstance(one.get("id"), str)}
-    valued = {
-        (mention.id, control): (mention.attributes[control], before.valued[mention.id, control])
-        for mention in before.document.mentions
-        for control in mention.attributes
-        if mention.id is not None and (mention.id, control) in before.valued
-    }
-    result = [*_results(document, shown, old, taken, valued), *before.others]
-    annotations[slot.index] = slot.value | {"result": result}
+    read = (
+        (one.id or "", control, value) for one in before.document.mentions for control, value in one.attributes.items()
+    )
+    valued = {key[:2]: (key[2], before.valued[key[:2]]) for key in read if key[:2] in before.valued}
+    annotations[slot.index] = slot.value | {"result": [*_results(document, shown, old, taken, valued), *before.others]}
     return task | {slot.kind: annotations}
 
 
@@ -389,8 +383,7 @@ def _results(
             yield {"type": "relation", "from_id": one, "to_id": other, "direction": "right", "labels": [FRAGMENT]}
         place = {"start": int(mention.spans[0].start), "end": int(mention.spans[0].end)}
         for control, text in held(mention)[0].items() if mention.attributes else ():
-            before = valued.get((first, control))
-            if before is not None and before[0] == mention.attributes[control]:
+            if (before := valued.get((first, control))) is not None and before[0] == mention.attributes[control]:
                 yield from before[1]
                 continue
             choices = {"from_name": control, "to_name": "text", "type": "choices"}

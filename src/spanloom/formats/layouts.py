@@ -255,7 +255,6 @@ def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
 
 
 def _unit(text: str, length: int) -> str:
-    for encoding, size, unit in (("utf-16-le", 2, "UTF-16 units"), ("utf-8", 1, "UTF-8 bytes")):
-        if size * length == len(text.encode(encoding, "surrogatepass")):
-            return f"; they are counted in {unit}: count Unicode characters"
-    return ""
+    units = (("utf-16-le", 2, "UTF-16 units"), ("utf-8", 1, "UTF-8 bytes"))
+    found = (unit for encoding, size, unit in units if size * length == len(text.encode(encoding, "surrogatepass")))
+    return next((f"; they are counted in {unit}: count Unicode characters" for unit in found), "")

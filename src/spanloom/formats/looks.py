@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -67,9 +68,8 @@ def shows_elements(text: str) -> bool:
 def shows_annotation(text: str) -> bool:
     """Return whether the beginning of a text holds marks or elements around mentions."""
     head = text[:_SAMPLE]
-    return ("<" in head or "[" in head) and (
-        shows_elements(head) or shows_marks(head) or bool(unpaired(head, plain_text=True))
-    )
+    marked = "<" in head or "[" in head
+    return marked and (shows_elements(head) or shows_marks(head) or bool(unpaired(head, plain_text=True)))
 
 
 def looks_like(text: str) -> str | None:
@@ -109,9 +109,8 @@ def _is_typed(text: str) -> bool:
 def _is_numbered(text: str) -> bool:
     """Return whether nearly all lines are a word and a small number, most often 0, as tags that are numbers are."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
-    numbers = [
-        int(row[1]) for row in rows if len(row) == 2 and row[1].isascii() and row[1].isdecimal() and len(row[1]) < 3
-    ]
+    pairs = (row[1] for row in rows if len(row) == 2)
+    numbers = [int(one) for one in pairs if one.isascii() and one.isdecimal() and len(one) < 3]
     some = {number for number in numbers if number and any(any(map(str.isalpha, row[0])) for row in rows)}
     return len(numbers) > 3 and len(numbers) >= 0.95 * len(rows) and bool(some) and 2 * numbers.count(0) >= len(numbers)
 
@@ -303,7 +302,10 @@ def advice(path: Path) -> str | None:
     ending = bare(path).suffix.lower()
     table = ending in (".csv", ".tsv")
     if not table and ending not in (".json", ".xml") and (known := BY_ENDING.get(path.suffix.lower())) is not None:
-        return _PACKED_LINES if known is _PACKED and _holds_lines(path) else known
+        with suppress(DataError):  # not packed by gzip, or damaged
+            if known is _PACKED and _LINES.match(head_of(path)) is not None:
+                return _PACKED_LINES
+        return known
     head = head_of(path)
     if table:
         return of_content(head) or _unnamed(head, BY_ENDING[ending])
@@ -323,14 +325,6 @@ def lists_labels(path: Path, head: bytes) -> bool:
     """
     named = _OF_LABELS.fullmatch(bare(path).name) is not None
     return _STYLED.match(head) is not None or (named and _NAMES.match(head) is not None)
-
-
-def _holds_lines(path: Path) -> bool:
-    """Return whether a packed file holds JSON lines, regardless of its name."""
-    try:
-        return _LINES.match(head_of(path)) is not None
-    except DataError:  # not packed by gzip, or damaged
-        return False
 
 
 def _unnamed(head: bytes, known: str) -> str:

@@ -163,9 +163,8 @@ def _with_offsets(owned: dict[Any, list[Any]], path: str | Path, name: str, ment
 
 
 def _entity(node: Any) -> dict[str, Any]:
-    offsets = _offsets(node)
     values: dict[str, Any] = {}
-    for name, value in offsets.items():
+    for name, value in _offsets(node).items():
         if value.strip().isdecimal():
             values[{"startnode": "start", "endnode": "end"}.get(name, name)] = int(value)
         else:

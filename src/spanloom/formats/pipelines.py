@@ -51,8 +51,7 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
     >>> made["text"], made["mentions"]
     ('No pain', [{'spans': [[3, 7]], 'type': 'x'}])
     """
-    lists = sentences_of(record.get("sentences"))
-    if lists is None:
+    if (lists := sentences_of(record.get("sentences"))) is None:
         return record
     rest = identified({name: value for name, value in record.items() if name not in _MADE})
     sentences = [_whole(tokens) for tokens in lists]
@@ -62,8 +61,7 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
     text = given if isinstance(given, str) else ""
     if places is None:
         text, places = _laid_out(tokens)
-    ends = accumulate(map(len, sentences), initial=0)
-    bounds = [[first, end] for first, end in pairwise(ends)]
+    bounds = [[first, end] for first, end in pairwise(accumulate(map(len, sentences), initial=0))]
     columns = {}
     for ours, names in _COLUMNS.items():
         name = next((name for name in names if all(isinstance(token.get(name), str) for token in tokens)), None)

@@ -105,8 +105,7 @@ def parse_annotation(row: str) -> Annotation | None:
     >>> parse_annotation("9\t15\tcancer\tDisease\tD001943|D010051").mention.concepts
     ('D001943', 'D010051')
     """
-    found = _MENTION.fullmatch(row)
-    if found is None:
+    if (found := _MENTION.fullmatch(row)) is None:
         return None
     start, end, surface, kind, rest = found.groups()
     identifier = (rest or "").partition("\t")[0]
@@ -233,8 +232,7 @@ def _document(block: Block, path: str) -> Scanned:
 def _passages(lines: list[NumberedLine]) -> tuple[Passage, Passage] | Problem:
     """Return the title and the abstract, or the problem that makes the document invalid."""
     number, line = lines[0]
-    title = parse_passage(line)
-    if title is None or title.kind == "a":
+    if (title := parse_passage(line)) is None or title.kind == "a":
         message = f"found {line[:_SHOWN]!r}, expected the title that starts a document, such as '1|t|title'"
         if title is not None:
             name = title.id[:_SHOWN]
@@ -319,12 +317,10 @@ def _rows_of(name: str, document: Document, losses: Losses, path: str | Path) ->
         annotation = parse_annotation(old)
         if annotation is None or difference(document.text, annotation.mention.spans, annotation.surface) is None:
             continue
-        mention = trimmed(annotation.mention, document.text)
-        if mention is not None:
+        if (mention := trimmed(annotation.mention, document.text)) is not None:
             as_read.setdefault(_key(mention), []).append(old)
     for mention in document.mentions:
-        row = _row(mention, document.text, losses)
-        if row is not None:
+        if (row := _row(mention, document.text, losses)) is not None:
             same = as_read.get(_key(mention))
             yield f"{name}\t{same.pop() if same else row}"
     yield from (f"{name}\t{row}" for row in relations)
@@ -336,8 +332,7 @@ def _row(mention: Mention, text: str, losses: Losses) -> str | None:
         losses.add("mentions whose type has a tab or a line end, or is empty")
         return None
     held = [concept for concept in mention.concepts if is_writable(concept)]
-    row = render(mention.replace(concepts=held), text)
-    if row is None:
+    if (row := render(mention.replace(concepts=held), text)) is None:
         losses.add(DISCONTIGUOUS)
         return None
     count_mention(losses, mention, TOUCHING, "heads", "scores", "mention identifiers")

@@ -18,6 +18,7 @@ its place, such as ``"mentions[0].colour"``; but usual names of attributes, such
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -94,20 +95,17 @@ def to_record(document: Document) -> dict[str, Any]:
     >>> to_record(Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)], score=0.5)]))
     {'id': 'a', 'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]], 'score': 0.5}]}
     """
-    record: dict[str, Any] = {"id": document.id} if document.id else {}
-    record["text"] = document.text
-    if document.tokens is not None:
-        record["tokens"] = document.tokens.tolist()
-    if document.columns:
-        record["columns"] = {name: list(values) for name, values in document.columns.items()}
-    if document.sentences is not None:
-        record["sentences"] = document.sentences.tolist()
-    record["mentions"] = list(map(mention_record, document.mentions))
-    if document.sections:
-        record["sections"] = _section_records(document)
-    if document.meta:
-        record["meta"] = document.meta
-    return record
+    record = {
+        "id": document.id or None,
+        "text": document.text,
+        "tokens": None if document.tokens is None else document.tokens.tolist(),
+        "columns": {name: list(values) for name, values in document.columns.items()} or None,
+        "sentences": None if document.sentences is None else document.sentences.tolist(),
+        "mentions": list(map(mention_record, document.mentions)),
+        "sections": _section_records(document) or None,
+        "meta": document.meta or None,
+    }
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def record_text(document: Document) -> str:
@@ -133,33 +131,25 @@ def record_lines(found: MentionArrays) -> str:
     types = [to_json(name) for name in found.types]
     heads = [f'"head":[{start},{end}],' if start >= 0 else "" for start, end in found.heads.tolist()]
     parts = zip(found.kind.tolist(), _pairs_texts(found.spans, found.bounds), heads, found.scores.tolist(), strict=True)
-    mentions = [
-        f'{{"type":{types[kind]},"spans":{spans},{head}"score":{score!r}}}' for kind, spans, head, score in parts
-    ]
+    mentions = [f'{{"type":{types[kind]},"spans":{spans},{head}"score":{sure!r}}}' for kind, spans, head, sure in parts]
     every = ([getattr(one, name) for one in documents] for name in ("tokens", "sentences"))
     tokens, sentences = (_pairs_texts(np.concatenate(own), np.cumsum([0, *map(len, own)])) for own in every)
-    bounds = pairwise(found.ptr.tolist())
-    own = (f"[{','.join(mentions[first:end])}]" for first, end in bounds)
+    own = (f"[{','.join(mentions[first:end])}]" for first, end in pairwise(found.ptr.tolist()))
     meta = (one.meta and other_meta(one) for one in documents)
     return "".join(f"{text}\n" for text in map(_text_of, documents, tokens, sentences, own, meta))
 
 
 def _text_of(document: Document, tokens: str | None, sentences: str | None, mentions: str, meta: dict[str, Any]) -> str:
     """Return the native record of a document with tokens, sentences and mentions as JSON."""
-    fields = [f'"id":{to_json(document.id)}'] if document.id else []
-    fields.append(f'"text":{to_json(document.text)}')
-    if tokens is not None:
-        fields.append(f'"tokens":{tokens}')
+    parts = {"id": document.id and to_json(document.id), "text": to_json(document.text), "tokens": tokens}
     if document.columns:
-        fields.append(f'"columns":{to_json({name: list(values) for name, values in document.columns.items()})}')
-    if sentences is not None:
-        fields.append(f'"sentences":{sentences}')
-    fields.append(f'"mentions":{mentions}')
+        parts["columns"] = to_json({name: list(values) for name, values in document.columns.items()})
+    parts |= {"sentences": sentences, "mentions": mentions}
     if document.sections:
-        fields.append(f'"sections":{to_json(_section_records(document))}')
-    if meta:
-        fields.append(f'"meta":{to_json(meta)}')
-    return f"{{{','.join(fields)}}}"
+        parts["sections"] = to_json(_section_records(document))
+    parts["meta"] = to_json(meta) if meta else None
+    fields = ",".join(f'"{name}":{text}' for name, text in parts.items() if text)
+    return f"{{{fields}}}"
 
 
 def _section_records(document: Document) -> list[dict[str, Any]]:
@@ -168,9 +158,9 @@ def _section_records(document: Document) -> list[dict[str, Any]]:
 
 def _pairs_text(pairs: Offsets | None) -> str | None:
     """Return pairs of numbers as JSON."""
-    if pairs is None or len(pairs) > _FEW:
-        return None if pairs is None else _pairs_texts(pairs, np.array([0, len(pairs)]))[0]
-    return str(pairs.tolist()).replace(" ", "")
+    if pairs is None or len(pairs) <= _FEW:
+        return pairs if pairs is None else str(pairs.tolist()).replace(" ", "")
+    return _pairs_texts(pairs, np.array([0, len(pairs)]))[0]
 
 
 def _pairs_texts(pairs: Offsets, ptr: NDArray[np.int64]) -> list[str]:
@@ -390,16 +380,14 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         if isinstance(item, dict) and not _MENTION_FIELDS.issuperset(item):
             item = dict(item)
             take_attributes(item, native=True)
-        mention = mention_of(item, place, names, problems)
-        if mention is None:
+        if (mention := mention_of(item, place, names, problems)) is None:
             continue
         document.mentions.append(mention)
         surfaces.append(item.get("text"))
         places.append(place if names.places or mention.id is None else place_of(mention, i))
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
-    sections = record.get("sections")
-    if sections is not None and KINDS["sections"].fits(sections):
+    if (sections := record.get("sections")) is not None and KINDS["sections"].fits(sections):
         document.sections = [Section(one["name"], Span(*one["span"])) for one in sections]
     elif sections is not None:
         spans = isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
@@ -442,8 +430,7 @@ def _meta(
     for name in others.keys() & meta.keys():
         message = f"the field {clip(name)} is both beside meta and in it; unknown fields are kept in meta: rename one"
         problems.append(Problem("error", "wrong field", message))
-    found = (meta | others).items()
-    return {name: from_bytes(value) if isinstance(value, bytes) else value for name, value in found}
+    return {name: from_bytes(value) if isinstance(value, bytes) else value for name, value in (meta | others).items()}
 
 
 def _is_pair(value: object) -> bool:
@@ -502,11 +489,9 @@ def mention_of(item: object, place: str, names: Native, problems: list[Problem])
 
 def _attributes(value: Any) -> dict[str, bool | str] | None:
     """Return attributes as a mention keeps them; ``None`` for something else."""
-    try:
-        found = {name: attribute_value(one) for name, one in value.items()}
-    except (AttributeError, TypeError):
-        return None
-    return {name: one for name, one in found.items() if one is not None}
+    with suppress(AttributeError, TypeError):
+        return {name: one for name, given in value.items() if (one := attribute_value(given)) is not None}
+    return None
 
 
 class Kind(NamedTuple):

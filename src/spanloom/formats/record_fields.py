@@ -95,9 +95,8 @@ class RecordFields:
     def remarks(self, path: str | Path) -> Iterator[Scanned]:
         """Yield a notice if tags of a file are numbers whose names are from another file."""
         if self._used:
-            message = (
-                f"tags are numbers; their names are those of {self._beside} (--tag-names, tag_names=, gives others)"
-            )
+            message = f"tags are numbers; their names are those of {self._beside}"
+            message += " (--tag-names, tag_names=, gives others)"
             yield Scanned.altered("names of tags from another file", message, str(path))
 
 
@@ -117,9 +116,8 @@ def check_names(names: TagNames) -> dict[str, str]:
     if not any(sign for _, sign, _ in pairs):
         return {str(number): name for number, name in enumerate(parts)}
     if not all(sign and number.strip() and name.strip() for number, sign, name in pairs):
-        raise UsageError(
-            f"tag names are {clip(','.join(parts))}, expected NAME,NAME,... or NUMBER=NAME,NUMBER=NAME,..."
-        )
+        expected = "expected NAME,NAME,... or NUMBER=NAME,NUMBER=NAME,..."
+        raise UsageError(f"tag names are {clip(','.join(parts))}, {expected}")
     return {number.strip(): name.strip() for number, _, name in pairs}
 
 
@@ -171,14 +169,12 @@ def given_names(columns: Columns, known: Sequence[str]) -> dict[str, str]:
         names = dict(columns)
     else:
         pairs = [name.partition("=") for name in columns or ()]
-        wrong = next((ours for ours, sign, theirs in pairs if not sign or not theirs), None)
-        if wrong is not None:
+        if (wrong := next((ours for ours, sign, theirs in pairs if not sign or not theirs), None)) is not None:
             raise UsageError(f"the columns of a table are named as text=NAME,id=NAME, but found {clip(wrong)}")
         names = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
         if len(names) < len(pairs):
             raise UsageError(f"the columns {clip(','.join(map(str, columns or ())))} name one twice; leave one out")
-    unknown = next((ours for ours in names if ours not in known), None)
-    if unknown is not None:
+    if (unknown := next((ours for ours in names if ours not in known), None)) is not None:
         raise UsageError(f"this format has no column {clip(unknown)}; expected one of: {', '.join(known)}")
     return names
 
@@ -201,8 +197,7 @@ def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, 
     found = {}
     for ours, others in known.items():
         own, choices = (lower, [names[ours].strip().lower()]) if ours in names else (usual, others)
-        place = next((own.index(name) for name in choices if name in own), None)
-        if place is None and ours in names:
+        if (place := next((own.index(name) for name in choices if name in own), None)) is None and ours in names:
             shown = ", ".join(map(clip, header[:20]))
             raise UsageError(f"there is no column {clip(names[ours])}; the table has: {shown}")
         if place is not None:

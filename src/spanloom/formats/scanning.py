@@ -55,9 +55,8 @@ def format_of(head: bytes) -> str | None:
     >>> format_of(b'{"text": "No pain"}\n'), format_of(b"No pain.\n")
     ('jsonl', None)
     """
-    for name, beginning in _BEGINNINGS:
-        if re.match(rb"\s*" + beginning, head):
-            return name
+    if found := [name for name, beginning in _BEGINNINGS if re.match(rb"\s*" + beginning, head)]:
+        return found[0]
     text = head.decode("utf-8", "replace")
     if text.lstrip().startswith("<") and resolve_name("spanloom.formats.looks:shows_elements")(text):
         return "markup"
@@ -95,8 +94,7 @@ def format_by_suffix(path: Path, writes: bool = False) -> Format:
     Raises:
         UsageError: it has none.
     """
-    kind = next((kind for kind in FORMATS.values() if kind.named(path)), None)
-    if kind is None or str(path) == STDIO:
+    if (kind := next((kind for kind in FORMATS.values() if kind.named(path)), None)) is None or str(path) == STDIO:
         raise _unknown(path, writes=writes)
     return kind
 
@@ -148,8 +146,7 @@ def _of_input(root: Path) -> Format:
     """Return the format that standard input begins with."""
     if (found := format_of_input()) is not None:
         return FORMATS[found]
-    head = head_of_input()
-    if not head:
+    if not (head := head_of_input()):
         raise DataError("standard input is empty, expected documents")
     hint = of_content(head)
     raise _unknown(root) if hint is None else DataError(f"standard input is not read: {hint}")
@@ -161,22 +158,8 @@ def check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...])
     Raises:
         UsageError: an option that it does not have.
     """
-    unknown = next((name for name in options if name not in known), None)
-    if unknown is not None:
+    if (unknown := next((name for name in options if name not in known), None)) is not None:
         raise UsageError(f"the format {kind.name} has no option {unknown!r}; it has: {', '.join(known) or 'none'}")
-
-
-def _check_columns(columns: Any) -> None:
-    """Check the option ``columns``.
-
-    Raises:
-        UsageError: it is neither names nor a mapping of names.
-    """
-    names = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
-    sound = isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
-    if columns is not None and not sound:
-        expected = "names of columns, such as 'word,pos,tag', or a mapping, such as {'text': 'note'}"
-        raise UsageError(f"columns is {clip(repr(columns))}, expected {expected}")
 
 
 def scan_input(path: str | Path, name: str | None, options: dict[str, Any], mentions: bool) -> Iterator[Scanned]:
@@ -186,7 +169,12 @@ def scan_input(path: str | Path, name: str | None, options: dict[str, Any], ment
     options = DEFAULTS.get() | options
     if isinstance(options.get("columns"), str):
         options["columns"] = [name.strip() for name in options["columns"].split(",")]
-    _check_columns(options.get("columns"))
+    columns = options.get("columns")
+    names = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
+    sound = isinstance(names, list | tuple) and all(isinstance(one, str) and one for one in names)
+    if columns is not None and not sound:
+        expected = "names of columns, such as 'word,pos,tag', or a mapping, such as {'text': 'note'}"
+        raise UsageError(f"columns is {clip(repr(columns))}, expected {expected}")
     counting = counting_of(options.pop("offsets", AUTO))
     encoding = checked_encoding(options.pop("encoding", None))
     kind = None if name is None else format_named(name)
@@ -198,7 +186,7 @@ def scan_input(path: str | Path, name: str | None, options: dict[str, Any], ment
         elif root.is_dir():
             inputs, others = files_of(root, kind, FORMATS.values())
         else:
-            inputs = [(kind or _known(root, options.get("columns")), path)]
+            inputs = [(kind or _known(root, columns), path)]
     for one, _ in inputs:
         check_options(one, options, one.scan_options)
         if counting is not None and not one.counts:
@@ -217,8 +205,11 @@ def _scanned(
     """Yield the records of one input."""
     if options.get("texts") is not None:
         options = options | {"texts": scan_input(options["texts"], None, {"encoding": encoding}, mentions=False)}
-    scan = kind.scan(file, **options, **_more(kind, root, file, mentions))
-    yield from settled(_readable(decoded(scan, encoding), str(file)), counting, mentions)
+    if kind.named_by_file and isinstance(file, Path) and file != root:
+        options = options | {"stem": stem_in(root, file)}
+    if kind.reads_without_mentions and not mentions:
+        options = options | {"mentions": False}
+    yield from settled(_readable(decoded(kind.scan(file, **options), encoding), str(file)), counting, mentions)
 
 
 def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
@@ -241,9 +232,8 @@ def _missing(path: Path) -> DataError:
     for part in leftovers(path):
         message += f", but {part} is there, {leftover(part)}"
     if " " in name.strip() and (not path.suffix or " " in path.suffix):  # as a text is, and hardly a file
-        message += (
-            "; spanloom predict and others take a text itself from standard input, as -, and Python as Document(text)"
-        )
+        message += "; spanloom predict and others take a text itself from standard input, as -, "
+        message += "and Python as Document(text)"
     else:
         message += meant_path(path)
     return DataError(message, path=path if len(name) <= _LONGEST else f"{name[:_SHOWN]}…")
@@ -266,13 +256,3 @@ def check_there(path: str | Path) -> None:
         there = False
     if not there:
         raise _missing(Path(path))
-
-
-def _more(kind: Format, root: Path, file: str | Path, mentions: bool) -> dict[str, Any]:
-    """Return the arguments of a format's ``scan`` beside the user's options."""
-    more: dict[str, Any] = {}
-    if kind.named_by_file and isinstance(file, Path) and file != root:
-        more["stem"] = stem_in(root, file)
-    if kind.reads_without_mentions and not mentions:
-        more["mentions"] = False
-    return more

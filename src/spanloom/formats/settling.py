@@ -313,10 +313,8 @@ def _other_text(
         alone = Scanned(Document(text.text, mentions=[given]), [], "", beside=Beside([surface]))
         other = next((way for way in text.countings if way != counting and _fits(alone, way, text)), None)
         if other is not None:
-            message = (
-                f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file do"
-            )
-            message += f" not; correct them, or name the unit of all (--offsets {other.name})"
+            message = f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file"
+            message += f" do not; correct them, or name the unit of all (--offsets {other.name})"
             return Problem("error", "unit of offsets", message)
     if mention.end > len(text.text) or not all(0 <= start < end for start, end in mention.spans):
         return None  # the check of offsets has a better message

@@ -14,7 +14,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from itertools import chain
@@ -158,8 +158,7 @@ def head_of_input() -> bytes:
 def _may_go_on(head: bytes) -> bool:
     """Return whether more lines may show the format of input that begins so: of plain text and of JSON lines, none."""
     lines = head.removeprefix(BOM).split(b"\n")[:-1]
-    first = next(filter(None, map(bytes.strip, lines)), b"")
-    if not first:
+    if not (first := next(filter(None, map(bytes.strip, lines)), b"")):
         return True
     undecided = first.startswith((b"[", b"<", b"#", b"-DOCSTART-")) or b"\t" in first or b"|t|" in first
     undecided |= first.startswith(b"{") and not first.endswith(b"}")
@@ -286,11 +285,9 @@ def decode(raw: bytes, path: str | Path, line: int | None = None) -> str:
 
 def _sample(path: str | Path) -> bytes:
     """Return the beginning of a file as it is, which shows its encoding; nothing if it cannot be looked at."""
-    try:
-        with Path(path).open("rb") as file:
-            return b"" if is_packed(path) else file.read(1 << 20)
-    except (OSError, ValueError):
-        return b""
+    with suppress(OSError, ValueError), Path(path).open("rb") as file:
+        return b"" if is_packed(path) else file.read(1 << 20)
+    return b""
 
 
 # Output compressed by gzip if the file name ends in ``.gz``; the same content gives the same bytes.
@@ -444,8 +441,7 @@ def likely_encoding(raw: bytes) -> str | None:
     >>> likely_encoding("患者无发热，偶有咳嗽。".encode("gb18030"))
     'gb18030'
     """
-    marked = next((name for mark, name in _MARKS if raw.startswith(mark)), None)
-    if marked is not None:
+    if (marked := next((name for mark, name in _MARKS if raw.startswith(mark)), None)) is not None:
         return marked
     if b"\0" in raw:
         even, odd = raw[::2].count(0), raw[1::2].count(0)
@@ -453,10 +449,8 @@ def likely_encoding(raw: bytes) -> str | None:
             return None
         return "utf-16-le" if odd > even else "utf-16-be"
     runs = _HIGH.findall(raw)
-    high = sum(map(len, runs))
-    if not high:
+    if not (high := sum(map(len, runs))):
         return None
-    pairs = sum(2 * len(_COMMON.findall(run)) for run in runs if len(run) > 1)
-    if pairs > 0.8 * high:
+    if sum(2 * len(_COMMON.findall(run)) for run in runs if len(run) > 1) > 0.8 * high:
         return "gb18030"
     return "latin-1" if _UNDEFINED.search(raw) else "cp1252"

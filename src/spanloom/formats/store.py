@@ -214,10 +214,8 @@ class Store:
         [(version,)] = self._rows("PRAGMA user_version")
         newest = len(_MIGRATIONS)
         if version > newest:
-            raise DataError(
-                f"the store has version {version}, this Spanloom knows versions up to {newest}; update Spanloom",
-                path=self.path,
-            )
+            known = f"this Spanloom knows versions up to {newest}; update Spanloom"
+            raise DataError(f"the store has version {version}, {known}", path=self.path)
         if not write:
             return
         for number, script in enumerate(_MIGRATIONS[version:], version + 1):
@@ -250,8 +248,7 @@ class Store:
         Raises:
             UsageError: no document has this number.
         """
-        rows = self._rows("SELECT record FROM documents WHERE number = ?", number)
-        if not rows:
+        if not (rows := self._rows("SELECT record FROM documents WHERE number = ?", number)):
             raise UsageError(f"the store has no document of number {number}; reload the page")
         found: dict[str, Any] = self._object(rows[0][0], f"document {number}")
         return found
@@ -291,26 +288,22 @@ class Store:
         """
         known = self.layers()
         if layer is not None and layer not in known:
-            expected = (
-                f"expected one of {', '.join(known)}{meant(layer, known)}"
-                if known
-                else "but there is no annotation yet"
+            expected = f"expected one of {', '.join(known)}{meant(layer, known)}"
+            raise UsageError(
+                f"{self.path}: layer is {layer!r}, {expected if known else 'but there is no annotation yet'}"
             )
-            raise UsageError(f"{self.path}: layer is {layer!r}, {expected}")
 
     def actions(self, number: int | None, layer: str | None, after: int = 0) -> Iterator[Action]:
         """Yield the actions of a document in a layer, in their order; of all documents or layers when ``None``."""
         given = {"document": number, "layer": layer}
         where = "".join(f" AND {name} = :{name}" for name, value in given.items() if value is not None)
         with self._reporting():
-            rows = self.connection.execute(
+            for row in self.connection.execute(
                 "SELECT number, document, layer, author, time, kind, changes FROM actions"
                 f" WHERE number > :after{where} ORDER BY number",
                 {**given, "after": after},
-            )
-            for row in rows:
-                action = Action(*row)
-                yield action._replace(changes=self._object(row[-1], f"action {row[0]}"))
+            ):
+                yield Action(*row)._replace(changes=self._object(row[-1], f"action {row[0]}"))
 
     def state(self, number: int, layer: str) -> State:
         """Return a document in a layer, with all actions up to now; it must not be changed."""
@@ -343,8 +336,7 @@ class Store:
                 raise Stale
             [last] = self.connection.execute("SELECT coalesce(max(number), 0) FROM actions").fetchone()
             own = {key.replace("#", str(last + 1)): value for key, value in changes.items()}
-            text = json.dumps(own, ensure_ascii=False)
-            row = (last + 1, number, layer, author, now, kind, text)
+            row = (last + 1, number, layer, author, now, kind, json.dumps(own, ensure_ascii=False))
             self.connection.execute("INSERT INTO actions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         return state, state.apply(last + 1, kind, own)
 
@@ -517,6 +509,5 @@ def _scanned(store: Store, number: int, layer: str, path: str) -> Scanned:
     # of a file that is damaged, or changed by another program
     except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:
         what = error.message if isinstance(error, DataError) else repr(error)
-        message = f"{name} of the store cannot be replayed: {one_line(what)}"
-        return Scanned.failed("damaged store", message, path)
+        return Scanned.failed("damaged store", f"{name} of the store cannot be replayed: {one_line(what)}", path)
     return Scanned(document, problems, path)

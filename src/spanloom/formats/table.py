@@ -77,8 +77,7 @@ def scan(
     of_table = {ours: theirs for ours, theirs in names.items() if ours in (OF_TEXTS if in_cells else OF_SPANS)}
     fields = RecordFields({ours: theirs for ours, theirs in names.items() if ours not in ("id", "text")}, tag_names)
     below = rows(path, tabs)
-    head = next(below, None)
-    if head is None:
+    if (head := next(below, None)) is None:
         yield no_document(str(path), "a header and rows")
         return
     first = next(below, None)
@@ -112,10 +111,8 @@ class _Table(NamedTuple):
             DataError: two columns have one name.
         """
         lower = [name.strip().lower() for name in self.header]
-        wrong = next((place for place in at.values() if lower.count(lower[place]) > 1), None)
-        if wrong is not None:
-            message = f"two columns are called {clip(self.header[wrong])}; rename one"
-            raise DataError(message, path=self.path, line=1)
+        if (wrong := next((place for place in at.values() if lower.count(lower[place]) > 1), None)) is not None:
+            raise DataError(f"two columns are called {clip(self.header[wrong])}; rename one", path=self.path, line=1)
 
     def columns_of_mentions(self, text: str | None) -> Generator[Scanned, None, dict[str, int]]:
         """Yield a warning about columns that are not read; return our names of the others -> their places.
@@ -168,25 +165,23 @@ def _scan_texts(table: _Table, fields: RecordFields, mentions: bool) -> Iterator
         cells = {name: row.cells[place] for name, place in others if row.cells[place]}
         values: dict[str, Any] = {name: value for name, cell in cells.items() if (value := value_of(cell)) is not None}
         unread = [name for name, cell in cells.items() if name not in values and _looks_annotated(name, cell)]
-        values |= {name: cells[name] for name in listed & cells.keys() if name not in values}
+        values |= {name: cells[name] for name in cells if name in listed and name not in values}
         values |= {name: values.get(name, []) for name in named if name in header}
         record = {name: row.cells[at[name]] for name in ("id", "text") if name in at} | values
         own = scan_record(record, mentions, fields, path, row.line)
         for scanned in own:
             if unread and mentions:
                 message = (
-                    f"the cell of {clip(unread[0])} looks like annotation and is not read: "
-                    f"{clip(cells[unread[0]], 40)} is no whole list of JSON or Python; write it as "
-                    "[[START, END, TYPE], ...]"
+                    f"the cell of {clip(unread[0])} looks like annotation and is not read: {clip(cells[unread[0]], 40)}"
                 )
+                message += " is no whole list of JSON or Python; write it as [[START, END, TYPE], ...]"
                 scanned.problems.append(altered(f"annotation not read: {unread[0]}", message, row.line, path))
             if (document := scanned.document) is not None:
                 kept = {name: cells.get(name, value) for name, value in document.meta.items()}
                 document.meta = {name: cell for name, cell in cells.items() if name not in values} | kept
         return own
 
-    top = next(below, None)
-    if top is not None:
+    if (top := next(below, None)) is not None:
         yield from in_turn((fields.tags, fields.kinds), (partial(scan_row, row) for row in chain([top], below)))
     else:
         yield no_document(path, "a row for each text below the header")
@@ -282,8 +277,7 @@ def _joined(path: str, groups: dict[str, list[SpanRow]], texts: Iterator[Scanned
     """Yield texts with their mentions; what is left in the groups has no text."""
     taken: set[str] = set()
     for number, scanned in enumerate(texts, start=1):
-        document = scanned.document
-        if document is None or any(problem.severity == "error" for problem in scanned.problems):
+        if (document := scanned.document) is None or any(problem.severity == "error" for problem in scanned.problems):
             yield scanned
             continue
         name = name_of(document, number) if named else ""
@@ -295,8 +289,7 @@ def _joined(path: str, groups: dict[str, list[SpanRow]], texts: Iterator[Scanned
                 message = "the table has no column doc_id, so that it is about one text; here is another"
             yield Scanned.failed("duplicate document", message, scanned.path)
             continue
-        found = groups.pop(name, [])
-        if found:
+        if found := groups.pop(name, []):
             taken.add(name)
         yield _with_mentions(path, scanned, found)
 
@@ -308,8 +301,7 @@ def _with_mentions(path: str, scanned: Scanned, found: list[SpanRow]) -> Scanned
     pairs = [(row, row.mention) for row in found if row.mention is not None]
     kept = document.copy(mentions=[mention for _, mention in pairs])
     surfaces = [surface_of(row, document.text) for row, _ in pairs]
-    lines = [(path, row.line) for row, _ in pairs]
-    return Scanned(kept, problems, path, scanned.line, lines, Beside(surfaces, "row"))
+    return Scanned(kept, problems, path, scanned.line, [(path, row.line) for row, _ in pairs], Beside(surfaces, "row"))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False, tabs: bool = False) -> Losses:
@@ -383,10 +375,8 @@ def cells_of(document: Document, name: str, mention: Mention) -> list[str]:
     spans = ";".join(f"{start}-{end}" for start, end in mention.spans) if len(mention.spans) > 1 else ""
     score = "" if mention.score is None else repr(float(mention.score))
     concepts = "|".join(re.sub(r"([|\\])", r"\\\1", concept) for concept in mention.concepts if concept)
-    texts = (name, mention.type, mention.text(document.text), concepts)
-    named, kind, surface, joined = map(guarded, texts)
-    attributes = to_json_text(mention)
-    return [named, str(mention.start), str(mention.end), kind, surface, score, spans, joined, attributes]
+    named, kind, surface, joined = map(guarded, (name, mention.type, mention.text(document.text), concepts))
+    return [named, str(mention.start), str(mention.end), kind, surface, score, spans, joined, to_json_text(mention)]
 
 
 def columns_of(header: Sequence[str], names: Mapping[str, str]) -> tuple[dict[str, int], list[str]]:
@@ -458,8 +448,7 @@ def _spans(cells: Mapping[str, str]) -> list[Span]:
 
 
 def _offset(name: str, cell: str) -> int:
-    found = _NUMBER.fullmatch(cell)
-    if found is None:
+    if (found := _NUMBER.fullmatch(cell)) is None:
         raise DataError(f"{name} is {clip(cell)}, expected a number of characters, from 0")
     return int(found[1])
 
@@ -481,18 +470,13 @@ def _concepts(cell: str) -> tuple[str, ...]:
 
 
 def _attributes(cells: Mapping[str, str]) -> Mapping[str, object]:
-    alone = {
-        name.removeprefix(_ALONE): from_text(unguarded(cell))
-        for name, cell in cells.items()
-        if name.startswith(_ALONE) and cell.strip()
-    }
-    cell = cells.get("attributes", "").strip()
-    if not cell:
+    given = ((name, cell) for name, cell in cells.items() if name.startswith(_ALONE) and cell.strip())
+    alone = {name.removeprefix(_ALONE): from_text(unguarded(cell)) for name, cell in given}
+    if not (cell := cells.get("attributes", "").strip()):
         return alone
-    try:
+    found = None
+    with suppress(ValueError, RecursionError):
         found = json.loads(cell)
-    except (ValueError, RecursionError):
-        found = None
     if not isinstance(found, dict):
         raise DataError(f'attributes is {clip(cell)}, expected an object of JSON, such as {{"negated": true}}')
     return alone | found

@@ -252,8 +252,7 @@ def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
     """
     counts = Counter(value.strip(" ") for value in values)
     outside, word = _outside(counts)
-    inside = Counter({value: count for value, count in counts.items() if value not in outside})
-    if not inside:
+    if not (inside := Counter({value: count for value, count in counts.items() if value not in outside})):
         return replace(USUAL, outside=outside) if word is not None and word.upper() == "O" else None
     total = inside.total()
     best, most = None, 0
@@ -269,9 +268,7 @@ def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
     if "*" in counts and all(map(_BRACKETS.fullmatch, inside)) and any("(" in value for value in inside):
         return TagDialect(BRACKETS)
     types = len(inside) <= _MOST_TYPES and all(map(_TYPE.fullmatch, inside)) and not any(map(_LIKE_TAG.match, inside))
-    if (word is not None or certain) and types:
-        return TagDialect("", outside=outside)
-    return None
+    return TagDialect("", outside=outside) if (word is not None or certain) and types else None
 
 
 def _outside(counts: Counter[str]) -> tuple[frozenset[str], str | None]:
@@ -455,8 +452,7 @@ class ColumnLayout:
 
 def of_levels(rows: list[tuple[str, ...]]) -> list[TypedRange]:
     """Return the mentions of tokens with several tags: of columns, where ``O`` fills them up, else of mentions."""
-    widths = {len(row) for row in rows}
-    if len(widths) == 1 and any(len(row) > 1 and "O" in row for row in rows):
+    if len({len(row) for row in rows}) == 1 and any(len(row) > 1 and "O" in row for row in rows):
         return [mention for level in zip(*rows, strict=True) for mention in from_tags(level)]
     return from_levels(rows)
 

@@ -134,8 +134,7 @@ def from_tagged(
     except DataError as error:
         problems.append(Problem("error", "wrong field", error.message))
         return rest
-    empty = [place for place, word in enumerate(words) if not word]
-    if empty:
+    if empty := [place for place, word in enumerate(words) if not word]:
         message = "empty words, which are left out with their tags"
         problems.append(Problem("warning", "empty words", message, f"{words_field}[{empty[0]}]", altered=True))
     kept = [place for place, word in enumerate(words) if word]
@@ -153,16 +152,11 @@ def from_tagged(
         for one, last, kind in of_levels([read[place] for place in sentence])
     ]
     native = {"text": text, "tokens": places, "sentences": [pair for pair in bounds if pair[0] < pair[1]]}
-    return rest | _pos(rest, kept, len(words)) | native | {"mentions": mentions_found}
-
-
-def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
-    """Take the parts of speech out of the rest of the record, and return them as a column, if any."""
-    name = next((name for name in _POS if are(rest.get(name), str) and len(rest[name]) == length), None)
-    if name is None or "columns" in rest:
-        return {}
-    values = rest.pop(name)
-    return {"columns": {"pos": [values[place] for place in kept]}}
+    pos = next((name for name in _POS if are(rest.get(name), str) and len(rest[name]) == len(words)), None)
+    if pos is not None and "columns" not in rest:
+        values = rest.pop(pos)
+        rest["columns"] = {"pos": [values[place] for place in kept]}
+    return rest | native | {"mentions": mentions_found}
 
 
 def _read(tags: list[Any], field: str, problems: list[Problem], tagging: Tagging) -> list[tuple[str, ...]]:
@@ -171,15 +165,13 @@ def _read(tags: list[Any], field: str, problems: list[Problem], tagging: Tagging
     Raises:
         DataError: something else than tags.
     """
-    number = next((tag for tag in tags if type(tag) is int), None)
-    if number is not None:
+    if (number := next((tag for tag in tags if type(tag) is int), None)) is not None:
         raise DataError(f"{field} holds the number {number}, which has no name; {_HOW}")
     _check_texts(tags, field, "a tag")
     dialect = tagging.see(tags)
     read = []
     for place, tag in enumerate(tags):
-        one = read_tag(tag, dialect)
-        if one is None or not tag or _NO_TYPE.fullmatch(tag):
+        if (one := read_tag(tag, dialect)) is None or not tag or _NO_TYPE.fullmatch(tag):
             raise DataError(f"{field}[{place}]: {invalid_tag(tag, dialect)}; {_AS_TYPES}")
         read.append(one or ("O",))
     guessed = not dialect.divider and tagging.letters is None
@@ -193,8 +185,7 @@ def _read(tags: list[Any], field: str, problems: list[Problem], tagging: Tagging
 
 
 def _check_texts(values: list[Any], field: str, expected: str) -> None:
-    wrong = next((place for place, value in enumerate(values) if not isinstance(value, str)), None)
-    if wrong is not None:
+    if (wrong := next((place for place, value in enumerate(values) if not isinstance(value, str)), None)) is not None:
         name, value = f"{field}[{wrong}]", values[wrong]
         null = f"{name} is null, expected {expected}"
         raise DataError(null if value is None else not_as_expected(name, value, expected))
@@ -248,8 +239,7 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
     if (name := pieces_of(record)) is not None:
         text, entities = "", []
         for piece in record[name]:
-            kind = next((piece[key] for key in named(piece, _KINDS) if isinstance(piece[key], str)), None)
-            if kind:
+            if kind := next((piece[key] for key in named(piece, _KINDS) if isinstance(piece[key], str)), None):
                 entities.append({"start": len(text), "end": len(text) + len(piece["text"]), "type": kind})
             text += piece["text"]
         return {**without(record, name), "text": text, "entities": entities}
@@ -307,10 +297,8 @@ def _with_letters(tokens: Any, names: Mapping[str, None]) -> Any:
     else:
         return tokens
     inside = [one for one in tokens if one.get(letters) not in ("O", "", None)]
-    kinds = next(
-        (key for key in named(names, _OF_KIND) if key != letters and all(one.get(key) for one in inside)), None
-    )
-    if kinds is None or not inside:
+    others = (key for key in named(names, _OF_KIND) if key != letters)
+    if (kinds := next((key for key in others if all(one.get(key) for one in inside)), None)) is None or not inside:
         return tokens
     tags = (f"{one[letters]}-{one[kinds]}" if one.get(letters) not in ("O", "", None) else "O" for one in tokens)
     return [{**one, letters: tag} for one, tag in zip(tokens, tags, strict=True)]

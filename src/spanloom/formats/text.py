@@ -167,8 +167,7 @@ def _blocks(path: str | Path) -> Iterator[bytes]:
         rest = file.read(len(BOM)).removeprefix(BOM)
         while len(chunk := file.read(_BLOCK)) == _BLOCK:
             rest += chunk
-            end = _end(rest)
-            if end:
+            if end := _end(rest):
                 yield rest[:end]
                 rest = rest[end:]
         rest += chunk

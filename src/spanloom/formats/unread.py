@@ -120,9 +120,8 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
         yield usual and depth > 0 and bool(offsets) and 2 <= len(value) <= 8
         whole = len(texts) == len(value[:_LOOKED_AT])
         yield whole and (any(map(_TAG.fullmatch, texts)) or ("O" in texts and len(set(texts)) > 1))
-        yield bool(texts) and any(
-            some(item, list) and all(some(one, int) for one in item) for item in value[:_LOOKED_AT]
-        )
+        lists = (item for item in value[:_LOOKED_AT] if some(item, list))
+        yield bool(texts) and any(all(some(one, int) for one in item) for item in lists)
         for item in value[:_LOOKED_AT] if depth < _DEEPEST else ():
             if isinstance(item, list | tuple | dict):
                 yield from _signs(item, length, usual, depth + 1)
@@ -228,8 +227,7 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
     length = len(text) if isinstance(text, str) else 1 << 20
     count = len(words) if isinstance(words, list) else 0
     for name, kept in rest.items() if mentions else ():
-        value = _held(kept)
-        if not value:
+        if not (value := _held(kept)):
             continue
         if of_each_token(name, value, count):
             how = "has a value for each token, and is not read; write tags as ner_tags"

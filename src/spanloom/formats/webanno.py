@@ -84,9 +84,8 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
 def _filled(sheet: Sheet) -> Iterator[Problem]:
     """Yield warnings about what the file leaves open."""
     if sheet.inferred:
-        first = sheet.sentences[0].rows[0]
         message = "no line '#T_SP=' names the layers: column 4 is read as the type, and the others are not read"
-        yield altered("layers without names", message, first.line)
+        yield altered("layers without names", message, sheet.sentences[0].rows[0].line)
     for line in sheet.filled:
         message = "the row lacks values of layers, which are read as missing"
         yield altered("missing values", message, line)
@@ -121,10 +120,8 @@ def _laid_out(sheet: Sheet, problems: list[Problem]) -> _Text:
             message = f"found a sentence at {first.start}, expected {units} or more, where the one before it ends"
             problems.append(wrong_line(first.line, message))
         elif filled > _MOST_FILLED:
-            message = (
-                f"found a sentence at {first.start}, {gap} behind the one before it; expected less than {_MOST_FILLED} "
-                "characters between sentences"
-            )
+            message = f"found a sentence at {first.start}, {gap} behind the one before it"
+            message += f"; expected less than {_MOST_FILLED} characters between sentences"
             problems.append(wrong_line(first.line, message))
         else:
             text = "\n".join(sentence.texts)
@@ -233,12 +230,10 @@ class _Annotations:
 
     def not_read(self, document: Document) -> Iterator[Problem]:
         """Count in ``meta`` what was not read, and report it."""
-        found = {name: count for name, count in self._others.items() if count}
-        if found:
+        if found := {name: count for name, count in self._others.items() if count}:
             document.meta["webanno"] = {"not_read": found}
             shown = ", ".join(f"{count} {name}" for name, count in Counter(found).most_common(5))
-            message = f"annotations and features that are not read: {shown}"
-            yield altered("annotations not read", message)
+            yield altered("annotations not read", f"annotations and features that are not read: {shown}")
 
     def _taker(self, layer: Layer, types: Collection[str] | None) -> Any:
         if layer.kind != SPAN:
@@ -285,11 +280,8 @@ def _extend(span: _Span, more: _Span, number: int | None) -> None:
     if more.line == span.last:
         raise DataError(f"found {named} twice, expected a number of its own for each annotation")
     if more.token > span.token + 1:
-        message = (
-            f"found {named} as in line {span.last}, with tokens without it between; expected one stretch of text, and "
-            "a number of its own for each annotation"
-        )
-        raise DataError(message)
+        expected = "expected one stretch of text, and a number of its own for each annotation"
+        raise DataError(f"found {named} as in line {span.last}, with tokens without it between; {expected}")
     if more.kind not in (None, span.kind or more.kind) or more.concept not in (None, span.concept or more.concept):
         found = f"{clip(more.kind or '', 40)} {more.concept or ''}".strip()
         message = f"found {found} for {named}, expected {clip(span.kind or '', 40)} {span.concept or ''}".strip()

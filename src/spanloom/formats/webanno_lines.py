@@ -213,8 +213,7 @@ def _version(line: str, number: int, path: str | Path, sheet: Sheet) -> bool:
 def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
     """Add a line; return whether rows that follow belong to no sentence."""
     if line.startswith("#T_") and not sheet.sentences:
-        match = _LAYER.fullmatch(line)
-        if match is None:
+        if (match := _LAYER.fullmatch(line)) is None:
             message = f"found {clip(line)}, expected '#T_SP=', '#T_CH=' or '#T_RL=' with a layer and its features"
             raise DataError(message)
         sheet.layers.append(Layer.declared(match[1], match[2], tuple((match[3] or "").split("|")), sheet.width))
@@ -237,8 +236,12 @@ def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
     if apart:
         shown = _numbered(row.sentence, row.token, row.part)
         raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
-    if not sentence.broken:
-        _check_order(sentence, row)
+    place, expected = (row.sentence, row.token, row.part), [(row.sentence, 1, 0)]
+    for last in sentence.rows[-1:]:
+        expected = [(last.sentence, last.token + 1, 0), (last.sentence, last.token, last.part + 1)]
+    if not sentence.broken and place not in expected:
+        shown = " or ".join(_numbered(*one) for one in expected)
+        raise DataError(f"found the row {_numbered(*place)}, expected {shown}")
     sentence.rows.append(row)
     return False
 
@@ -256,11 +259,8 @@ def _row(line: str, number: int, sheet: Sheet) -> Row:
     values = [value or NONE for value in cells[_FIXED:]]
     missing = sheet.width - len(values)
     if missing < 0 or len(cells) < _FIXED:
-        message = (
-            f"found {len(cells)} columns in {clip(line, 40)}, expected {_FIXED + sheet.width}, between tabs: "
-            f"number, offsets, token, and {sheet.width} of the layers"
-        )
-        raise DataError(message)
+        message = f"found {len(cells)} columns in {clip(line, 40)}, expected {_FIXED + sheet.width}, between tabs"
+        raise DataError(f"{message}: number, offsets, token, and {sheet.width} of the layers")
     if missing or "" in cells[_FIXED:]:
         sheet.filled.append(number)
     place, offsets = _NUMBER.fullmatch(cells[0]), _OFFSETS.fullmatch(cells[1])
@@ -272,17 +272,6 @@ def _row(line: str, number: int, sheet: Sheet) -> Row:
         number, int(place[1]), int(place[2]), int(place[3] or 0), int(offsets[1]), int(offsets[2]), cells[2],
         values + [NONE] * missing,
     )  # fmt: skip
-
-
-def _check_order(sentence: Sentence, row: Row) -> None:
-    if not sentence.rows:
-        expected = [(row.sentence, 1, 0)]
-    else:
-        last = sentence.rows[-1]
-        expected = [(last.sentence, last.token + 1, 0), (last.sentence, last.token, last.part + 1)]
-    if (row.sentence, row.token, row.part) not in expected:
-        shown = " or ".join(_numbered(*one) for one in expected)
-        raise DataError(f"found the row {_numbered(row.sentence, row.token, row.part)}, expected {shown}")
 
 
 def _numbered(sentence: int, token: int, part: int) -> str:
@@ -332,8 +321,7 @@ def parse_value(raw: str) -> _Parsed:
     >>> parse_value("PER[12]"), parse_value("*[3]"), parse_value(r"\_")
     (('PER', 12), (None, 3), ('_', None))
     """
-    match = _VALUE.fullmatch(raw)
-    if match is None:
+    if (match := _VALUE.fullmatch(raw)) is None:
         raise DataError(rf"found the value {clip(raw, 40)}, expected [ ] and \ as \[ \] \\, or a number, as PER[1]")
     text = None if match[1] in ("*", NONE, "") else unescape_value(match[1])
     return text, None if match[2] is None else int(match[2])

@@ -42,7 +42,7 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.formats.attributes import from_text
-from spanloom.formats.base import Beside, Losses, Scanned, altered, count_unwritten, single, writing_as
+from spanloom.formats.base import Beside, Losses, Scanned, altered, by_key, count_unwritten, single, writing_as
 from spanloom.formats.expat import feed
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.record_fields import Columns, given_names
@@ -137,24 +137,18 @@ def types_of(path: Path | None, raw: bytes, data: bytes | None = None) -> Any:
         except Exception as error:  # of whatever kind: the library trusts its input
             raise DataError(f"found no types of UIMA ({reason(error)}); get the file again", path=file) from error
     for name, attributes in found.items():
-        _complete(types, name, attributes)
+        if types.contains_type(name):
+            kind = types.get_type(name)
+        else:
+            kind = types.create_type(name, ANNOTATION if attributes.keys() >= {"begin", "end", "sofa"} else _TOP)
+        known = {feature.name.removesuffix("_") for feature in kind.all_features}
+        for feature, range_type in () if name.startswith("uima.") else attributes.items():
+            if feature not in known:
+                types.create_feature(kind, feature, ARRAY if feature in _ARRAYS else range_type)
     for name in {feature.name for kind in types.get_types(built_in=True) for feature in kind.features}:
         if not (name and name.isidentifier()):  # the library makes the code of a class out of it
             raise DataError(f"found the feature {clip(str(name))}, expected a name of letters, digits and _", path=path)
     return types
-
-
-def _complete(types: Any, name: str, attributes: dict[str, str]) -> None:
-    if types.contains_type(name):
-        kind = types.get_type(name)
-    else:
-        kind = types.create_type(name, ANNOTATION if attributes.keys() >= {"begin", "end", "sofa"} else _TOP)
-    if name.startswith("uima."):
-        return
-    known = {feature.name.removesuffix("_") for feature in kind.all_features}
-    for feature, range_type in attributes.items():
-        if feature not in known:
-            types.create_feature(kind, feature, ARRAY if feature in _ARRAYS else range_type)
 
 
 def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[str, dict[str, str]]:
@@ -265,8 +259,7 @@ def _other_views(cas: Any, view: Any) -> Iterator[Problem]:
     for sofa in cas.sofas:
         if sofa.sofaString is None or sofa.sofaID == view.get_sofa().sofaID:
             continue
-        count = sum(fs.type.name not in _READ for fs in cas.get_view(sofa.sofaID).select(ANNOTATION))
-        if count:
+        if count := sum(fs.type.name not in _READ for fs in cas.get_view(sofa.sofaID).select(ANNOTATION)):
             message = f"the view {clip(sofa.sofaID)} has a text of its own and {plural(count, 'annotation')}; not read"
             yield altered("views not read", message)
 
@@ -278,10 +271,7 @@ def _document(view: Any, types: Collection[str] | None, given: Mapping[str, str]
     whole = MENTION if types is None else None
     parts = {part.xmiID for fs in annotations if fs.type.name == whole for part in _elements(fs.parts)}
     annotations = [fs for fs in annotations if fs.xmiID not in parts]
-    layers: dict[str, list[Any]] = {}
-    for fs in annotations:
-        if _is_mention(view.typesystem, fs.type, types):
-            layers.setdefault(fs.type.name, []).append(fs)
+    layers = by_key((fs.type.name, fs) for fs in annotations if _is_mention(view.typesystem, fs.type, types))
     roles = {kind: _roles(kind, found, given, problems) for kind, found in layers.items()}
     others: Counter[str] = Counter()
     for fs in annotations:
@@ -291,8 +281,7 @@ def _document(view: Any, types: Collection[str] | None, given: Mapping[str, str]
         elif kind in layers:
             found = list(_singles(fs, *roles[kind]))
             document.mentions += found
-            used = {*roles[kind], *found[0].attributes}
-            unread = _texts(fs).keys() - used if kind.startswith(_CUSTOM) else ()
+            unread = _texts(fs).keys() - {*roles[kind], *found[0].attributes} if kind.startswith(_CUSTOM) else ()
             others.update(f"{kind}|{name}" for name in unread)
         elif kind == METADATA:
             named = _text(fs, "documentId")
@@ -320,10 +309,7 @@ def _roles(
 
     A notice is added for a layer of a user of which several features may be the type.
     """
-    texts: dict[str, list[str]] = {}
-    for fs in annotations:
-        for name, value in _texts(fs).items():
-            texts.setdefault(name, []).append(value)
+    texts = by_key(pair for fs in annotations for pair in _texts(fs).items())
     concept = given.get("concept", "identifier")
     usual = [name for name in ("value", "label") if name in texts]
     words = [name for name, values in texts.items() if name != concept and not all(map(_NO_WORD.fullmatch, values))]
@@ -331,10 +317,8 @@ def _roles(
     chosen = given.get("type", next(iter(usual + worded), "value"))
     others = [name for name in worded if name != chosen]
     if len(worded) > 1 and "type" not in given and not {"value", "label"} & set(worded):
-        message = (
-            f"the feature {chosen} of {layer} is read as the type, and {', '.join(others)} as attributes; "
-            f"--columns mentions={layer},type={others[0]} reads another (columns=)"
-        )
+        message = f"the feature {chosen} of {layer} is read as the type, and {', '.join(others)} as attributes"
+        message += f"; --columns mentions={layer},type={others[0]} reads another (columns=)"
         problems.append(altered("type of a layer", message))
     return chosen, concept
 
@@ -392,11 +376,9 @@ def _attributes(fs: Any, kind: str, concept: str) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {}
     for feature in fs.type.all_features:
-        value = getattr(fs, feature.name, None)
-        used = feature.name in ("begin", "end", kind, concept) or (
-            name.startswith(_CTAKES) and feature.name not in _ASSERTED
-        )
-        if not used and isinstance(value, str | int | float) and value != "":
+        value, known = getattr(fs, feature.name, None), not name.startswith(_CTAKES) or feature.name in _ASSERTED
+        used = feature.name in ("begin", "end", kind, concept)
+        if known and not used and isinstance(value, str | int | float) and value != "":
             found[feature.name.removesuffix("_")] = from_text(value) if isinstance(value, str) else value
     return found
 
@@ -436,8 +418,7 @@ def add_tokens(document: Document, annotations: list[Any], problems: list[Proble
 
 def _are_sound(what: str, document: Document, problems: list[Problem]) -> bool:
     """Return whether a document has no errors, which are a warning about its tokens or sentences."""
-    wrong = find_errors(document)
-    if wrong:
+    if wrong := find_errors(document):
         message = f"{what} that cannot be used ({wrong[0].place} {wrong[0].message}); they are not read"
         problems.append(Problem("warning", f"{what} not read", message))
     return not wrong
@@ -465,11 +446,9 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             file.write(_spelled(single(documents, target, several), types, target, losses))
             beside.write(types.to_xml())
         return losses
-
-    def is_ours(old: Path) -> bool:
-        return old.suffix == ".xmi" or old.name == TYPES_FILE
-
-    with output_folder(target, force=force, may_replace=is_ours) as folder:
+    with output_folder(
+        target, force=force, may_replace=lambda old: old.suffix == ".xmi" or old.name == TYPES_FILE
+    ) as folder:
         for number, document in enumerate(documents, start=1):
             name = free_name(folder, document, number, ".xmi", target, losses)
             put(folder / f"{name}.xmi", _spelled(document, types, target, losses), target)

@@ -99,9 +99,8 @@ def _is_of(types: Any, kind: str, supertype: str) -> bool:
 
 def _fault(element: Any, texts: Mapping[str | None, CountedText | None]) -> str | None:
     """Return why an annotation cannot be placed, in words that follow its name; ``None`` if it can."""
-    for name in ("begin", "end", "sofa"):
-        if element.get(name) is None:
-            return f"has no {name!r}"
+    if lacking := [name for name in ("begin", "end", "sofa") if element.get(name) is None]:
+        return f"has no {lacking[0]!r}"
     begin, end = element.get("begin"), element.get("end")
     if not all(_NUMBER.fullmatch(value) for value in (begin, end)):
         return f"has the offsets {clip(begin)} and {clip(end)}, expected numbers of characters"

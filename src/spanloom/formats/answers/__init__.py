@@ -77,9 +77,8 @@ def from_answers(
     >>> print(report.problems[0])
     warning: document 'n1': problem[4]: 'headache' is not in the document; left out
     """
-    settings = AnswerSettings(type, ambiguous, annotation)
     report = AnswerReport()
-    return list(align_answers(documents, answers, settings, report)), report
+    return list(align_answers(documents, answers, AnswerSettings(type, ambiguous, annotation), report)), report
 
 
 def align_answers(
@@ -114,8 +113,7 @@ def align_answers(
     for document in documents:
         if len(names) < _NAMED:
             names.append(document.id)
-        answer = known.get(document.id)
-        if answer is None:
+        if (answer := known.get(document.id)) is None:
             report.without_answer += 1
             message = "has no answer; left out" if document.id else "has no id, and so no answer; left out"
             report.problems.append(Problem("warning", "no answer", message, named(document)))
@@ -125,8 +123,7 @@ def align_answers(
         try:
             mentions = _aligned(document, answer, settings, report)
         except DataError as error:
-            place = named(document)
-            leave_out(Problem("error", "no answer", error.message, place, path=answer.path, line=answer.line))
+            leave_out(Problem("error", "no answer", error.message, named(document), path=answer.path, line=answer.line))
             continue
         some_empty |= report.quotes == quotes
         report.documents += 1
@@ -161,9 +158,8 @@ def _aligned(document: Document, answer: Answer, settings: AnswerSettings, repor
     mentions = Placer(finder, report, report_problem, settings).place_all(quoted)
     if cut is not None or answer.cut:
         report.cut_short += 1
-        report_problem(
-            "cut short", "", f"the answer is cut short: {cut or 'as the service reports'}; what it has was read"
-        )
+        how = cut or "as the service reports"
+        report_problem("cut short", "", f"the answer is cut short: {how}; what it has was read")
     if added is not None:
         report_problem("other text", "", f"{added}; they are not used")
     return mentions
@@ -281,8 +277,7 @@ def _field(record: Mapping[str, Any]) -> str:
         raise DataError(f"the request failed: {clip(str(record['error'])[:200])}; ask again")
     if len(known) > 1:
         raise DataError(f"the answer could be {known[0]!r} or {known[1]!r}; call it 'answer' and leave out the other")
-    found = known or [key for key in (*_ANSWERS, *_OWN, *_LAST) if key in record]
-    if not found:
+    if not (found := known or [key for key in (*_ANSWERS, *_OWN, *_LAST) if key in record]):
         raise DataError(f"the line has no answer; expected {_EXPECTED}")
     return found[0]
 

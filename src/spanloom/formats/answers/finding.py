@@ -101,8 +101,7 @@ def fold(text: str, *, case: bool = False) -> Folded:
         else:
             while position < length and text[position] > "\u02ff" and combining(text[position]):
                 position += 1
-            folded = _piece(text[start:position], case)
-            if folded:
+            if folded := _piece(text[start:position], case):
                 spaceless = character > "\u2e7f" and _CJK.match(character) is not None
             if folded and spaceless and out and out[-1] == " ":
                 del out[-1], starts[-1], ends[-1]
@@ -200,8 +199,7 @@ class Finder:
         for level in range(_BLANKS + 1):
             text, quoted = self._level(level, quote)
             spans, more = _find_all(text, quoted)
-            whole = [(span,) for (span,) in spans if span.start in starts and span.end in ends]
-            if whole:
+            if whole := [(span,) for (span,) in spans if span.start in starts and span.end in ends]:
                 return Occurrences(whole, level == 0, True, more)
             if spans and inside is None and (level < _CASE or (level == _CASE and len(quoted) >= _SHORT)):
                 inside = Occurrences(spans, level == 0, False, more)
@@ -243,8 +241,7 @@ def _find_all(text: Folded, quote: str) -> tuple[list[tuple[Span]], bool]:
     size = len(quote)
     at = text.text.find(quote) if size else -1
     while at >= 0:
-        span = text.span(at, at + size)
-        if span is not None:
+        if (span := text.span(at, at + size)) is not None:
             if len(spans) == MOST:
                 return spans, True
             spans.append((Span(*span),))

@@ -89,11 +89,9 @@ def _understood(answer: object, finder: Finder, depth: int) -> Understood:
         raise DataError("there is no answer; expected a string, or JSON")
     if isinstance(answer, str):
         return _of_text(answer, finder, depth)
-    inner = _tagged(answer)
-    if inner is not None and depth < 2:
+    if (inner := _tagged(answer)) is not None and depth < 2:
         return _understood(inner, finder, depth + 1)
-    quotes = quotes_in(answer, finder.occurs)
-    if quotes is None:
+    if (quotes := quotes_in(answer, finder.occurs)) is None:
         shown = clip(repr(answer)[:200] if isinstance(answer, list | dict) else str(answer))
         raise DataError(f"the answer's JSON holds no mention: {shown}; expected texts with types")
     return Understood(quotes)
@@ -108,8 +106,7 @@ def _tagged(answer: object) -> str | None:
 
 
 def _of_text(text: str, finder: Finder, depth: int) -> Understood:
-    text = text.rpartition(_THOUGHTS)[2].strip()
-    if not text:
+    if not (text := text.rpartition(_THOUGHTS)[2].strip()):
         raise DataError("the answer is empty; expected mentions, or [] for none")
     contents = blocks(text)
     found = [one for content in contents for one in values(content)]
@@ -277,14 +274,11 @@ class _Scanner:
         if bold:
             self._read_bold()
         text, moved = edit(self._answer, self._changes, self._marks)
-        marks = [Mark(*one) for one in moved]
         # a tag around the whole answer is no mark
-        marks = [
-            one
-            for one in marks
-            if (one.type or "").casefold() not in _WRAPPERS or 2 * (one.end - one.start) <= len(text)
-        ]
-        return Marked(text, marks, self._stray, bold)
+        short = (
+            one for one in moved if (one[0] or "").casefold() not in _WRAPPERS or 2 * (one[2] - one[1]) <= len(text)
+        )
+        return Marked(text, [Mark(*one) for one in short], self._stray, bold)
 
     def _is_text(self, markup: str) -> bool:
         if markup not in self._literal and len(self._literal) < _MOST_FORMS:
@@ -295,7 +289,9 @@ class _Scanner:
         """Open a mark, or close one; ``</>`` closes the last."""
         if not tag.startswith("</"):
             name = inner.split()[0] if "=" in inner else inner
-            self._tags.setdefault(name.casefold(), []).append((end, _kind(name, inner)))
+            given = {match[1].casefold(): match[2] or match[3] or match[4] for match in _ATTRIBUTE.finditer(inner)}
+            kind = next((given[one] for one in _KINDS if given.get(one)), None if name.casefold() in _PLAIN else name)
+            self._tags.setdefault(name.casefold(), []).append((end, kind))
             self._opened.append(name.casefold())
             return
         while not inner and self._opened and not self._tags[self._opened[-1]]:
@@ -316,12 +312,6 @@ class _Scanner:
             pairs = zip(places[::2], places[1::2], strict=False)
             self._marks += [Mark(None, at + 2, stop) for at, stop in pairs if self._answer[at + 2 : stop].strip()]
             self._stray += ["** is not closed"] * (len(places) % 2)
-
-
-def _kind(name: str, inner: str) -> str | None:
-    attributes = {match[1].casefold(): match[2] or match[3] or match[4] for match in _ATTRIBUTE.finditer(inner)}
-    kind = next((attributes[one] for one in _KINDS if attributes.get(one)), None)
-    return kind or (None if name.casefold() in _PLAIN else name)
 
 
 def read_markdown(text: str, occurs: Occurs) -> Quotes | None:
@@ -348,8 +338,7 @@ def _table(lines: Sequence[str], occurs: Occurs) -> Quotes:
     quotes = Quotes([], [])
     head: list[str] | None = None
     for number, line in enumerate(lines, 1):
-        cells = _cells(line)
-        if cells is None:
+        if (cells := _cells(line)) is None:
             head = None
         elif all(cell and not cell.strip(":-") for cell in cells):
             head = _cells(lines[number - 2]) if number > 1 else None
@@ -378,8 +367,7 @@ def _listed(lines: Sequence[str], occurs: Occurs) -> Iterator[Quote]:
     items = _items(lines)
     types_last = sum(_order(text, occurs) for text, _, _ in items) > 0
     for text, kind, place in items:
-        whole = occurs(_bare(text))
-        sides, inside = (None, None) if whole else (_split(text), _in_brackets(text))
+        sides, inside = (None, None) if occurs(_bare(text)) else (_split(text), _in_brackets(text))
         if sides is not None and types_last:
             yield Quote(_bare(sides[1]), (_bare(sides[0]),), place)
         elif sides is None and inside is not None:

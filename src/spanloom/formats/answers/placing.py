@@ -164,8 +164,7 @@ class Placer:
         for quote in quotes.found:
             kept = [number for number, part in enumerate(quote.parts) if part.strip()]  # with their offsets
             parts = tuple(quote.parts[number].strip() for number in kept)
-            kind = self._kind(quote.type, quote.place, parts)
-            if kind is not None:
+            if (kind := self._kind(quote.type, quote.place, parts)) is not None:
                 offsets = None if quote.offsets is None else tuple(quote.offsets[number] for number in kept)
                 self._place(kind, replace(quote, parts=parts, offsets=offsets))
         for key, (found, places) in self._groups.items():
@@ -190,15 +189,13 @@ class Placer:
 
     def _place(self, kind: str, quote: Quote) -> None:
         if quote.offsets is not None:
-            found = self._at_offsets(quote.offsets, quote.parts)
-            if found is not None:
+            if (found := self._at_offsets(quote.offsets, quote.parts)) is not None:
                 self._take(kind, found, quote.place, quote.parts)
                 return
             self._report.wrong_offsets += 1
             pairs = ", ".join(f"{start}-{end}" for start, end in quote.offsets)
             self._report_problem("wrong offsets", quote.place, f"{_shown(quote.parts)} is not at {pairs}")
-        found = self._finder.find_parts(quote.parts)
-        if found is None:
+        if (found := self._finder.find_parts(quote.parts)) is None:
             self._invented(quote.place, quote.parts)
         else:
             inside = self._in_context(found, quote)
@@ -225,18 +222,15 @@ class Placer:
         """Return the occurrences within the context of a quote; ``None`` if it does not reduce them."""
         if quote.context is None or len(found.spans) == 1:
             return None
-        context = self._finder.find_parts([quote.context])
-        if context is None:
+        if (context := self._finder.find_parts([quote.context])) is None:
             self._report_problem("context", quote.place, f"the context {clip(quote.context)} is not in the document")
             return None
         around = [(one[0].start, one[-1].end) for one in context.spans]
         spans = [one for one in found.spans if any(a <= one[0].start and one[-1].end <= b for a, b in around)]
         if not spans:
-            self._report_problem(
-                "context", quote.place, f"{_shown(quote.parts)} is not in its context {clip(quote.context)}"
-            )
-            return None
-        return found._replace(spans=spans)
+            message = f"{_shown(quote.parts)} is not in its context {clip(quote.context)}"
+            self._report_problem("context", quote.place, message)
+        return found._replace(spans=spans) if spans else None
 
     def _place_group(self, key: _Key, found: Occurrences, places: Sequence[str]) -> None:
         """Add the occurrences of quotes that are alike, as many as there are quotes if possible."""
@@ -250,8 +244,7 @@ class Placer:
         if found.too_many:
             message = f"{_shown(parts)} occurs more than {MOST:,} times in the document; left out"
         else:
-            chosen = {"all": found.spans, "first": found.spans[:given], "none": []}[self._settings.ambiguous]
-            for spans in chosen:
+            for spans in {"all": found.spans, "first": found.spans[:given], "none": []}[self._settings.ambiguous]:
                 self._add(kind, spans)
             first = "the first is marked" if given == 1 else f"the first {given} marked"
             done = {"all": "all are marked", "first": first, "none": "left out"}[self._settings.ambiguous]
@@ -292,11 +285,9 @@ class Placer:
             self._unusable("", f"{stray}; left out")
         for number, mark in enumerate(marks, 1):
             place, quote = f"mark {number}", copy.quote(mark)
-            kind = self._kind(mark.type, place, [quote] if quote else [])
-            if kind is None:
+            if (kind := self._kind(mark.type, place, [quote] if quote else [])) is None:
                 continue
-            found = copy.find(mark)
-            if found is None:
+            if (found := copy.find(mark)) is None:
                 self._invented(place, [quote])
             else:
                 self._place_group((kind, (quote,), None), found, [place])

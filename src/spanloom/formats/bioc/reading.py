@@ -125,8 +125,7 @@ def scan_value(value: object, path: str, line: int | None, place: str) -> Scanne
     except DataError as error:
         return Scanned.failed("wrong field", error.message, path, line, place)
     scanned = _understood(tree, {}, path, Names(), Counter())
-    problems = [replace(problem, line=line) for problem in scanned.problems]
-    return scanned._replace(problems=problems, line=line)
+    return scanned._replace(problems=[replace(problem, line=line) for problem in scanned.problems], line=line)
 
 
 def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Names, unread: Counter[str]) -> Scanned:
@@ -138,13 +137,17 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
     found = _find(placed, layout, names)
     unread.update(found.unread)
     document = Document(layout.text, id=tree.id, mentions=found.mentions)
-    found.problems += _layout_problems(layout, pieces)
+    if layout.name in _READINGS:
+        starts = zip(pieces, layout.starts, strict=True)
+        wrong = [piece for piece, start in starts if piece.offset != layout.base + start]
+        shown = ", ".join(str(piece.offset) for piece in wrong[:3])
+        message = _READINGS[layout.name] + (f" (found the offset {shown})" if wrong else "")
+        found.problems.append(Problem("warning", "passage offset", message, line=wrong[0].line if wrong else None))
     passages = _passages(tree, layout, found.problems)
     sections: list[tuple[int | None, BiocNode]] = [(None, tree)]
     sections += [(i, section) for i, passage in enumerate(tree.passages) for section in (passage, *passage.sentences)]
-    relations = [
-        {"passage": i, **to_value("relation", relation)} for i, section in sections for relation in section.relations
-    ]
+    placed_relations = ((i, relation) for i, section in sections for relation in section.relations)
+    relations = [{"passage": i, **to_value("relation", relation)} for i, relation in placed_relations]
     kept = {
         "collection": collection, "infons": tree.infons, "offset": layout.base, "passages": passages,
         "mentions": found.infons, "annotations": found.others, "relations": relations, "unread": tree.unread,
@@ -178,15 +181,6 @@ def _annotations(tree: BiocNode) -> Iterator[_Placed]:
             yield from (_Placed(node, i, piece) for node in sentence.annotations)
         first += len(pieces)
     yield from (_Placed(node, None, None) for node in tree.annotations)
-
-
-def _layout_problems(layout: OffsetLayout, pieces: list[BiocNode]) -> Iterator[Problem]:
-    if layout.name in _READINGS:
-        starts = zip(pieces, layout.starts, strict=True)
-        wrong = [piece for piece, start in starts if piece.offset != layout.base + start]
-        offsets = ", ".join(str(piece.offset) for piece in wrong[:3])
-        message = _READINGS[layout.name] + (f" (found the offset {offsets})" if wrong else "")
-        yield Problem("warning", "passage offset", message, line=wrong[0].line if wrong else None)
 
 
 def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundAnnotations:
@@ -239,8 +233,7 @@ def _add_mention(found: _FoundAnnotations, one: _Placed, unique: Callable[[BiocN
         message = f"there is no infon 'type', found {shown}; name the one that holds it (--columns type=NAME, columns=)"
         number = len(found.mentions)
         found.problems.append(Problem("error", "no type", message, f"mention {name}", number, line=node.line))
-    concepts = concepts_of(node.infons, found.names)
-    if not concepts:
+    if not (concepts := concepts_of(node.infons, found.names)):
         found.unread += unread_infons(node.infons)
     spans, attributes = found.layout.place(node.locations, one.piece), attributes_of(node.infons, found.names)
     mention = Mention(kind, spans, name, concepts=concepts, attributes=attributes)
@@ -257,12 +250,9 @@ def _first_type(names: Names, node: BiocNode) -> str:
 def _keep_part(found: _FoundAnnotations, one: _Placed, whole: Mention) -> None:
     """Keep a part of a composite mention, with its locations counted in the document's text."""
     spans = found.layout.place(one.node.locations, one.piece)
-    surface = one.node.text
-    if surface is not None and difference(found.layout.text, spans, surface) is None:
-        message = (
-            f"the part {surface[:60]!r} of a composite mention differs from the text at its offsets; kept as it is"
-        )
-        found.problems.append(Problem("warning", "other text", message, line=one.node.line))
+    if (surface := one.node.text) is not None and difference(found.layout.text, spans, surface) is None:
+        message = f"the part {surface[:60]!r} of a composite mention differs from the text at its offsets"
+        found.problems.append(Problem("warning", "other text", f"{message}; kept as it is", line=one.node.line))
     moved = replace(one.node, locations=[(start, end - start) for start, end in spans])
     found.others.append({"passage": one.passage, "of": whole.id, **to_value("annotation", moved)})
 
@@ -280,9 +270,8 @@ def _passages(tree: BiocNode, layout: OffsetLayout, problems: list[Problem]) -> 
                 pieces = [(s, max(span.start, 0)) for s, (span,) in zip(passage.sentences, places, strict=True)]
             for sentence, start in pieces:
                 if not layout.text.startswith(sentence.text or "", start):
-                    message = (
-                        f"the sentence at offset {sentence.offset} differs from the text there; correct one of them"
-                    )
+                    found = f"the sentence at offset {sentence.offset} differs from the text there"
+                    message = f"{found}; correct one of them"
                     problems.append(Problem("error", "sentence offset", message, f"passages[{i}]", line=sentence.line))
             value["sentences"] = [_range(s, start, start + len(s.text or ""), layout) for s, start in pieces]
         values.append(value)
@@ -367,8 +356,7 @@ def _layouts(offsets: Sequence[int], texts: Sequence[str]) -> Iterator[OffsetLay
     base = offsets[0] if offsets else 0
     ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
     joined: list[int] = [0, *ends[:-1].tolist()] if texts else []
-    declared = _declared(offsets, [len(text) for text in texts], base)
-    if declared is not None:
+    if (declared := _declared(offsets, [len(text) for text in texts], base)) is not None:
         yield OffsetLayout("declared", _text(declared, texts), declared, base)
     if declared != joined:
         yield OffsetLayout("joined", " ".join(texts), joined, base)

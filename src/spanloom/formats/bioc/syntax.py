@@ -250,8 +250,7 @@ def _collected(value: object) -> Iterator[tuple[object, dict[str, Any]]]:
         return
     if not isinstance(value, dict):
         raise wrong("the file", value, _BIOC)
-    inner = next((value[name] for name in _DOCUMENTS if name in value), None)
-    if inner is None:
+    if (inner := next((value[name] for name in _DOCUMENTS if name in value), None)) is None:
         yield value, {}
     elif isinstance(inner, list):
         if "infons" in value and not isinstance(value["infons"], dict):
@@ -339,8 +338,7 @@ def _documents(context: Any, path: str) -> Parsed:
 
 
 def _check_root(root: Any) -> None:
-    dtd = root.getroottree().docinfo.internalDTD
-    if dtd is not None and next(dtd.iterentities(), None) is not None:
+    if (dtd := root.getroottree().docinfo.internalDTD) is not None and next(dtd.iterentities(), None) is not None:
         raise DataError("the file defines entities, which are not expanded; write the characters themselves", line=1)
     if root.tag != "collection":
         shown = str(root.tag).rpartition("}")[2][:_SHOWN]

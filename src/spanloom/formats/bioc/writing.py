@@ -172,9 +172,8 @@ def _kept(document: Document) -> _Kept:
     if not isinstance(value, dict):
         raise wrong("it", value, "an object")
     passages = _ranges(value.get("passages"), "passages", document.text, 0, len(document.text))
-    collection, infons, mentions = (
-        syntax.object_at(value.get(name), name) for name in ("collection", "infons", "mentions")
-    )
+    objects = ("collection", "infons", "mentions")
+    collection, infons, mentions = (syntax.object_at(value.get(name), name) for name in objects)
     offset = value.get("offset", 0)
     if type(offset) is not int:
         raise wrong("offset", offset, "an integer")
@@ -219,7 +218,6 @@ def _objects(value: object, name: str) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _number(item: dict[str, Any], place: str, passages: int) -> int | None:
-    number = item.get("passage")
-    if number is not None and (type(number) is not int or not 0 <= number < passages):
+    if (number := item.get("passage")) is not None and (type(number) is not int or not 0 <= number < passages):
         raise wrong(f"{place}.passage", number, f"a number below {passages}, of a passage")
     return number
