@@ -4,19 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import ModelError
+from spanloom.hashing import Slots
+from spanloom.modelfile import ModelPart
+from spanloom.native import Kernel
 from spanloom.sparse import changes, found_in, places_of
 
 Keys = NDArray[np.uint64]
 Places = NDArray[np.int64]
+_runs = Kernel("runs")
 
 
-@dataclass(frozen=True, slots=True)
+class Hits(NamedTuple):
+    """Texts that fit each of Q texts.
+
+    Args:
+        ptr: (Q + 1,) int64.
+        name: (hits,) int32; ascending for each text, or best first where there are scores.
+        score: (hits,) float32, of similarity, or ``None``.
+    """
+
+    ptr: Places
+    name: NDArray[np.int32]
+    score: NDArray[np.float32] | None = None
+
+
+class Spans(NamedTuple):
+    """Runs of tokens that have a key, in the order of their first tokens, the shorter before the longer.
+
+    Args:
+        first, end: (S,) int64, half-open.
+        ptr: (S + 1,) int64, where the texts of each run begin in ``name``.
+        name: (hits,) int32, ascending for each run.
+    """
+
+    first: Places
+    end: Places
+    ptr: Places
+    name: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
 class KeyTable:
     """Values by key.
 
@@ -78,6 +112,27 @@ class KeyTable:
     def find(self, keys: Keys) -> Places:
         """The place of each key, -1 if it is not there."""
         return found_in(self.keys, keys)
+
+    @cached_property
+    def slots(self) -> Slots:
+        """The place of each key, for kernels."""
+        return Slots.numbering(self.keys)
+
+    def spans(self, values: Keys, sentences: Places, longest: int) -> Spans:
+        """Return the runs of tokens within a sentence that begin and end with a value other than 0, and sum to a key.
+
+        Args:
+            values: (T,) of the tokens.
+            sentences: (N + 1,) first tokens, and T.
+            longest: tokens of a run at most, 1 or more.
+        """
+        room = len(values) + 16
+        while True:
+            first, end, key = (np.empty(room, np.int64) for _ in range(3))
+            size = _runs(values, sentences, longest, self.keys, *self.slots, first, end, key)
+            if size <= room:
+                return Spans(first[:size], end[:size], *self.gather(key[:size]))
+            room = size
 
     def gather(self, places: Places) -> tuple[Places, NDArray[np.int32]]:
         """The values at some places, one after the other.
@@ -170,15 +225,7 @@ def take(arrays: Mapping[str, Array], name: str, dtype: Any, size: int | None = 
     Raises:
         ModelError: it is missing, is of another kind, or has another length.
     """
-    array = arrays.get(name)
-    if array is None:
-        raise damaged(name, "is missing")
-    if array.ndim != 1 or array.dtype != dtype:
-        found = f"{array.dtype} with {array.ndim} axes"
-        raise damaged(name, f"is {found}, expected {np.dtype(dtype)} with one")
-    if size is not None and len(array) != size:
-        raise damaged(name, f"has {len(array)} entries, expected {size}")
-    return array
+    return ModelPart(arrays=arrays).array(name, dtype, size)
 
 
 def take_bounds(arrays: Mapping[str, Array], name: str, total: int) -> Int64s:
