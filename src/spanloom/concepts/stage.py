@@ -28,7 +28,7 @@ from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Part, Weights, role_gradient, role_scores, transpose
 from spanloom.scoring import encoder as encoders
 from spanloom.scoring.explanation import Candidate
-from spanloom.sparse import gathered
+from spanloom.sparse import best_elsewhere, gathered
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.memory import Memory
@@ -339,26 +339,18 @@ def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Par
     pair = np.repeat(np.arange(pairs.shape[1]), np.diff(ptr))
     single = np.flatnonzero((concept >= 0) & (concept < size))
     key = pairs[0][pair[single]] * size + concept[single]
-    order = np.lexsort((-likely[single], key))
-    key, ranked = key[order], single[order]
-    keys, first = np.unique(key, return_index=True)
-    second = first + 1
-    both = np.append(np.diff(first), len(key) - first[-1:]) > 1
-    top, who = likely[ranked[first]], pair[ranked[first]]
-    next_best = np.where(both, likely[ranked[np.minimum(second, max(0, len(ranked) - 1))]], 0.0) if len(ranked) else top
+    own, who = likely[single], pair[single]
 
     def largest(sought: Int64, asking: Int64) -> Floats:
         """Return the largest that another pair than the asking one gives to some documents' concepts."""
-        at = np.minimum(np.searchsorted(keys, sought), max(0, len(keys) - 1))
-        found: Floats = np.where(who[at] == asking, next_best[at], top[at])
-        return np.where(keys[at] == sought, found, 0.0)
+        row = best_elsewhere(key, own, who, sought, asking)
+        return np.where(row >= 0, own[row], 0.0)
 
     if len(single):
-        base = pairs[0][pair[single]] * size
-        numbers[single, _SUPPORT] = largest(base + concept[single], pair[single])
+        numbers[single, _SUPPORT] = largest(key, who)
         at, parent = parents.of(concept[single])
         related = np.zeros(len(single))
-        np.maximum.at(related, at, largest(base[at] + parent, pair[single][at]))
+        np.maximum.at(related, at, largest((key - concept[single])[at] + parent, who[at]))
         numbers[single, _RELATED] = related
     taken, every = gathered(ptr, inverse)
     return rows[taken], every, numbers[taken]
