@@ -15,11 +15,11 @@ from spanloom.passes.columns import (
     Ranges,
     again,
     again_word,
-    best_elsewhere,
     one_word,
     paint,
 )
 from spanloom.passes.first import BINS, KnownNames, held_out_names
+from spanloom.sparse import best_elsewhere
 from spanloom.text import prepare
 
 KINDS = 3

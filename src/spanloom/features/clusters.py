@@ -26,6 +26,7 @@ from spanloom.features.template import Column
 from spanloom.files.output import output_file
 from spanloom.hashing import Slots, UInt64, find_numbers, hash_text, hash_values, hashes
 from spanloom.native import Kernel
+from spanloom.sparse import row_offsets
 
 _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts are rare
 _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
@@ -107,7 +108,7 @@ class Clusters(dict[str, str]):
     def share(self, words: Iterable[str]) -> float:
         """Return the share of the distinct words that have bits of their own, 0 to 1; 1 where there is no word."""
         distinct = set(words)
-        return sum(word in self for word in distinct) / max(len(distinct), 1) if distinct else 1.0
+        return sum(word in self for word in distinct) / len(distinct) if distinct else 1.0
 
 
 class ClusterForms:
@@ -159,11 +160,11 @@ class ClusterForms:
 
 def _hashes_of(pairs: Sequence[tuple[str, str]], columns: Sequence[Column]) -> UInt64:
     """Return the hash of each column's value for bits and bands, (values, columns); 0 without a value."""
-    table = np.zeros((len(pairs), len(columns)), np.uint64)
-    for k, column in enumerate(columns):
-        values = [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in pairs]
-        table[:, k] = hashes(values)
-    return table
+    values = (
+        [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in pairs]
+        for column in columns
+    )
+    return np.stack(list(map(hashes, values)), 1)
 
 
 def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1) -> Clusters:
@@ -270,9 +271,7 @@ def _rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return entries of a matrix as compressed sparse rows."""
     order = np.lexsort((column, row))
-    start = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=size), out=start[1:])
-    return start, np.ascontiguousarray(column[order]), np.ascontiguousarray(value[order])
+    return row_offsets(row, size), column[order], value[order]
 
 
 def _window(clusters: int, counts: NDArray[np.int64]) -> Window:

@@ -165,10 +165,8 @@ class FeatureIndex:
         Args:
             ids: keys, such as ``keys.ids[keys.offsets[t]:keys.offsets[t + 1]]``.
         """
-        found, offsets = self._found(Keys(ids, np.arange(len(ids) + 1, dtype=np.int64)), SERIAL)
-        rows = np.full(len(ids), -1, np.int32)
-        rows[np.diff(offsets) > 0] = found
-        return rows
+        found, offsets = self._found(Keys(ids, np.arange(len(ids) + 1)), SERIAL)
+        return np.where(np.diff(offsets) > 0, np.append(found, np.int32(0))[offsets[:-1]], np.int32(-1))
 
     def lookup(self, keys: Keys, *, run: Executor = SERIAL) -> Sparse:
         """Return the matrix of any data, (T, F); keys unseen in training are left out.
@@ -411,9 +409,8 @@ def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[i
     for at in np.unique(owners).tolist():  # all tokens of a document together, as its columns are computed once
         own = tokens[owners == at]
         [view] = features.enrich(batch.part(at, at + 1)).views()
-        for token, pairs in zip(
-            own.tolist(), features.named_keys(view, (own - batch.starts[at]).tolist()), strict=True
-        ):
+        every = features.named_keys(view, (own - batch.starts[at]).tolist())
+        for token, pairs in zip(own.tolist(), every, strict=True):
             of_row = names.setdefault(token, {})
             found = built.index.rows(np.array([key for _, key in pairs], np.uint64)).tolist()
             for (name, _), row in zip(pairs, found, strict=True):

@@ -21,7 +21,7 @@ from spanloom.features.tokens import Tokens, flatten, once
 from spanloom.hashing import Int64, UInt64, hash_values, intern
 from spanloom.modelfile import Array, ModelPart
 from spanloom.native import Kernel
-from spanloom.sparse import places_of
+from spanloom.sparse import found_in, places_of
 
 _LETTERS: Final = 26
 _ASCII: Final = 127
@@ -108,9 +108,8 @@ class UsualCase(NamedTuple):
 
     def find(self, hashes: UInt64) -> tuple[NDArray[np.bool_], NDArray[np.uint32]]:
         """Return for V words in lower case whether each is known, and its capital letters, 0 if it is not."""
-        rows = np.minimum(np.searchsorted(self.keys, hashes), len(self.keys) - 1)
-        known = self.keys[rows] == hashes
-        return known, self.capitals[rows] * known
+        rows = found_in(self.keys, hashes)
+        return rows >= 0, self.capitals[rows] * (rows >= 0)
 
 
 def _cased(usual: Mapping[str, str]) -> bool:

@@ -59,12 +59,9 @@ def with_columns(
 
 def _dictionary(batch: Batch, names: Lexicon) -> list[str]:
     first, end = names.runs(runs(batch.words), batch.sentences)
-    tags = ["O"] * len(batch.tokens)
-    best: dict[int, int] = {}
-    for start, stop in zip(first.tolist(), end.tolist(), strict=True):
-        best[start] = stop  # runs come in the order of their length
-    reached = 0
-    for start, stop in best.items():
+    tags, reached = ["O"] * len(batch.tokens), 0
+    longest = dict(zip(first.tolist(), end.tolist(), strict=True))  # runs come in the order of their length
+    for start, stop in longest.items():
         if start >= reached:
             tags[start:stop] = ["B", *["I"] * (stop - start - 1)]
             reached = stop

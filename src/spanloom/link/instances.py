@@ -18,10 +18,9 @@ from spanloom.link import span_features
 from spanloom.link.arrays import Data, Forms
 from spanloom.link.columns import language_ranges
 from spanloom.link.evidence import find_evidence
-from spanloom.link.learning import GoldDerivations, History
+from spanloom.link.learning import GoldDerivations, History, label_of
 from spanloom.link.names import Concepts
 from spanloom.link.proposals import NAME_CLOSE, Proposer
-from spanloom.link.transitions import label_of
 from spanloom.model.corpus import Gold, Lost, lost
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor

@@ -16,9 +16,8 @@ from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.learn.tuning import Chosen
 from spanloom.link.columns import COMMON, WordModel, with_columns
 from spanloom.link.instances import Instance, Reader
-from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles, filled_table
+from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles, filled_table, label_of
 from spanloom.link.names import NIL, Concepts
-from spanloom.link.transitions import label_of
 from spanloom.model.calibration import answered
 from spanloom.model.corpus import place
 from spanloom.native import Kernel
