@@ -106,13 +106,11 @@ def _add(term: Gathered, tag: str, value: str, notes: Notes, path: str | Path, l
         term.obsolete = _plain(value).lower() == "true"
     else:
         lists = {"alt_id": term.alternatives, "is_a": term.parents, "replaced_by": term.replaced_by}
-        if tag in lists:
-            lists[tag].append(_identifier(value))
+        lists.get(tag, []).append(_identifier(value))
 
 
 def _quoted(tag: str, value: str, path: str | Path, line: int) -> tuple[str, str]:
-    found = _QUOTED.match(value)
-    if found is None:
+    if (found := _QUOTED.match(value)) is None:
         message = f"found {value.strip()[:80]!r} as {tag}, expected a text between double quotes"
         raise DataError(message, path=path, line=line)
     return _unescaped(found[1]), found[2]

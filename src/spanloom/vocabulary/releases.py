@@ -65,22 +65,19 @@ def scan_snomed(path: str | Path, notes: Notes, *, languages: Collection[str] = 
             seen.add(language)
             if languages and language not in languages:
                 notes.add("descriptions in other languages, left out")
-            elif kind == _DEFINITION:
-                if concept in found:
-                    found[concept].definition = found[concept].definition or text
-            else:
-                gathered = found.setdefault(concept, Gathered(line))
-                gathered.names.append((1 if kind == _FULL_NAME else 2, text))
-                tagged = _TAG.fullmatch(text) if kind == _FULL_NAME else None
-                if tagged:
-                    gathered.categories.append(tagged[2])
+            elif kind != _DEFINITION:
+                found.setdefault(concept, Gathered(line)).names.append((1 if kind == _FULL_NAME else 2, text))
+            elif concept in found:
+                found[concept].definition = found[concept].definition or text
     check_chosen("language", languages, seen, path)
     for file in release_files(path, "sct2_Relationship_*") if path.is_dir() else []:
         for _, (child, parent, kind) in _latest(file, _RELATIONS, notes, "inactive relationships, left out"):
             if kind == _IS_A and child in found:
                 found[child].parents.append(parent)
     for gathered in found.values():
-        short = {tagged[1] for rank, text in gathered.names if rank == 1 and (tagged := _TAG.fullmatch(text))}
+        tagged = [match for rank, text in gathered.names if rank == 1 and (match := _TAG.fullmatch(text))]
+        gathered.categories = [match[2] for match in tagged]
+        short = {match[1] for match in tagged}
         gathered.names = [(0 if text in short else rank, text) for rank, text in gathered.names]
     yield from gathered_records(found.items(), notes)
 
@@ -113,8 +110,7 @@ def _latest(
             continue
         check_width(cells, width, " as in the first line", path, number)
         identifier, time, active, *values = (cells[place].strip() for place in places)
-        earlier = rows.get(identifier)
-        if earlier is None or earlier[0] <= time:
+        if identifier not in rows or rows[identifier][0] <= time:
             rows[identifier] = (time, active == "1", number, tuple(values))
     for identifier, (_, active_, line, kept) in rows.items():
         if active_:
