@@ -174,10 +174,6 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         sources = Sources(self.features, self.clusters, self.ignore, None, None, self.vectors)
         if not isinstance(self.features, str) and sources.names(CATEGORY_COLUMN):
             sources = replace(sources, vocabulary=vocabulary)
-        given = self.task == "normalize"
-        return Plan(self, sources, self._groups(), given, self.evidence and not given, threads(self.n_jobs))
-
-    def _groups(self) -> int:
         recognizes, normalizes = self.task != "normalize", self.task != "recognize"
         chosen = {
             groups.RECOGNITION: self.state_features and recognizes,
@@ -189,7 +185,8 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             groups.NIL: self.nil,
             groups.LANGUAGE: self.language_model is not None and normalizes,
         }
-        return sum(group for group, on in chosen.items() if on)
+        bits = sum(group for group, on in chosen.items() if on)
+        return Plan(self, sources, bits, not recognizes, self.evidence and recognizes, threads(self.n_jobs))
 
     def stream(
         self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False,
@@ -281,10 +278,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         """
         return self.fitted.concepts.vocabulary
 
-    @property
-    def resolver(self) -> Vocabulary:
-        """See `vocabulary`."""
-        return self.vocabulary
+    resolver = vocabulary
 
     def _description(self) -> dict[str, Any]:
         system, names = self.fitted, len(self.vocabulary.names)

@@ -53,11 +53,9 @@ class Concepts:
 
     def identifiers(self, number: int) -> tuple[str, ...]:
         """The identifiers of a number; none for NIL."""
-        if number < 0:
-            return ()
         size = len(self.vocabulary)
-        parts = (number,) if number < size else self.combinations[number - size]
-        return tuple(self.vocabulary[part].id for part in parts)
+        parts = () if number < 0 else (number,) if number < size else self.combinations[number - size]
+        return tuple(map(self.vocabulary.identifier, parts))
 
     @cached_property
     def common_words(self) -> frozenset[str]:
@@ -75,13 +73,8 @@ def find_combinations(
     documents: Sequence[Document], types: Sequence[str], vocabulary: Vocabulary
 ) -> list[tuple[int, ...]]:
     """The combinations of concepts that single mentions have, in the order of first occurrence."""
-    single = Concepts(vocabulary)
-    parts = (
-        single.parts(mention.concepts)
-        for document in documents
-        for mention in document.mentions
-        if mention.type in types
-    )
+    mentions = (mention for document in documents for mention in document.mentions if mention.type in types)
+    parts = (Concepts(vocabulary).parts(mention.concepts) for mention in mentions)
     return list(dict.fromkeys(several for several in parts if len(several) > 1))
 
 
@@ -119,7 +112,10 @@ class NameMemory:
         seen = np.zeros((2, len(counts)), np.int32)
         for part in batch.blocks(block):
             tokens, places = runs(part.words), all_runs(part, LONGEST_NAME)
-            seen += [_counted(tokens.keys(degree, *places), lexicon.keys[degree]) for degree in (EXACT, CLOSE)]
+            for row, degree in zip(seen, (EXACT, CLOSE), strict=True):
+                distinct, place = np.unique(lexicon.keys[degree], return_inverse=True)
+                at = found_in(distinct, tokens.keys(degree, *places))
+                row += np.bincount(at[at >= 0], minlength=len(distinct)).astype(np.int32)[place]
         found = Memory.build(batch.documents, concepts.vocabulary, types)
         return cls(lexicon, seen, found, len(concepts))
 
@@ -144,20 +140,10 @@ class NameMemory:
         """Of the training mentions with such closely folded words, those without a concept."""
         table = self.lexicon.concepts[CLOSE]
         owner = np.repeat(np.arange(len(table.keys)), np.diff(table.ptr))
-        total, nothing = (
-            np.bincount(owner, counts, len(table.keys) + 1)
-            for counts in (table.counts, np.where(table.values < 0, table.counts, 0))
-        )
+        total = np.bincount(owner, table.counts, len(table.keys) + 1)
+        nothing = np.bincount(owner, np.where(table.values < 0, table.counts, 0), len(total))
         share: NDArray[np.float64] = (nothing / np.maximum(total, 1))[table.find(keys)]
         return share
-
-
-def _counted(keys: UInt64, chosen: UInt64) -> NDArray[np.int32]:
-    """Count the occurrences of each of some wanted keys among keys."""
-    distinct, place = np.unique(chosen, return_inverse=True)
-    at = found_in(distinct, keys)
-    counts: NDArray[np.int32] = np.bincount(at[at >= 0], minlength=len(distinct)).astype(np.int32)[place.reshape(-1)]
-    return counts
 
 
 def _mention_keys(batch: Batch, types: Sequence[str], concepts: Concepts) -> UInt64:
