@@ -148,9 +148,13 @@ class KeyTable:
         >>> ptr.tolist(), values.tolist()
         ([0, 2, 2, 3], [1, 3, 2])
         """
-        sizes = np.where(places >= 0, np.diff(self.ptr, append=self.ptr[-1:])[places], 0)
-        rows, ptr = places_of(self.ptr[places], sizes)
+        rows, ptr = self.rows(places)
         return ptr, self.values[rows]
+
+    def rows(self, places: Places) -> tuple[Places, Places]:
+        """The numbers of the values at some places, and where those of each place begin."""
+        sizes = np.where(places >= 0, np.diff(self.ptr, append=self.ptr[-1:])[places], 0)
+        return places_of(self.ptr[places], sizes)
 
 
 # Many strings as two arrays, so that a vocabulary is saved and opened without a parser.
