@@ -130,15 +130,12 @@ def forms_of(documents: Sequence[Document], types: Collection[str]) -> list[Plac
             if text not in expanded:
                 expanded[text] = expand(text, defined)
             gap, long = len(mention.spans) > 1, expanded[text]
-            placed.append((place, Form(text, mention.type, _closed(text, long) if gap else long, gap)))
+            if gap:  # without the hyphens before it
+                closed = _OPEN.sub("", long or text)
+                long = None if closed == text else closed
+            placed.append((place, Form(text, mention.type, long, gap)))
         found.append(placed)
     return found
-
-
-def _closed(text: str, expanded: str | None) -> str | None:
-    """Return a text with a gap, or its long form, without the hyphens before the gap; ``None`` if it has neither."""
-    closed = _OPEN.sub("", expanded or text)
-    return None if closed == text else closed
 
 
 def _way(concepts: int, numbers: Floats) -> str:
@@ -292,8 +289,7 @@ class ConceptStage:
                 "version that made it"
             )
         vocabularies: list[VocabularyForms] = []
-        while f"vocabulary{len(vocabularies)}" in part.parts:
-            number = len(vocabularies)
+        while f"vocabulary{(number := len(vocabularies))}" in part.parts:
             vocabulary = Vocabulary.from_part(part.part(f"vocabulary{number}"))
             finder = CandidateFinder.from_arrays(vocabulary, part.part(f"finder{number}").arrays, k=values.k)
             memory = Memory.from_arrays(part.part(f"memory{number}").arrays, len(vocabulary))
@@ -426,11 +422,11 @@ class Ranker:
 
     def parts(self, groups: Groups) -> tuple[tuple[str, ...], Floats]:
         """Return names of P parts of a score, numbers and templates, and what each gives each candidate, (C, P)."""
-        names = {name: row for row, name in enumerate(conjunctions(TEMPLATES).names)}
+        names = conjunctions(TEMPLATES).names
         columns = [self._weighed(groups)]
         for template in TEMPLATES:
             made = conjunctions((template,))
-            values = np.ascontiguousarray(groups.values[[names[name] for name in made.names]])
+            values = np.ascontiguousarray(groups.values[[names.index(name) for name in made.names]])
             columns.append(self.index.weighed(made, values, self.sparse)[:, None].astype(np.float64))
         return (*self.numbers, *TEMPLATES), np.concatenate(columns, 1)
 

@@ -8,7 +8,7 @@ which see the concept. Keys of 64 bits do not show their values, so a feature is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -59,13 +59,11 @@ def explain(system: System, document: Document, mentions: Sequence[Mention] | No
         return [_explained(system, document, free, place, True) for place in found]
     explanations = []
     for mention in mentions:
-        place = _placed(system, document, mention)
-        if place in found:
-            explanations.append(_explained(system, document, free, place, True))
-            continue
-        others = [other for other in found if other[1] <= place[0] or place[1] <= other[0]]
-        forced = _derive(system, ready, [*others, place])
-        explanations.append(_explained(system, document, forced, place, False))
+        derived, place = free, _placed(system, document, mention)
+        if place not in found:
+            others = [other for other in found if other[1] <= place[0] or place[1] <= other[0]]
+            derived = _derive(system, ready, [*others, place])
+        explanations.append(_explained(system, document, derived, place, place in found))
     return explanations
 
 
@@ -115,7 +113,7 @@ def _placed(system: System, document: Document, mention: Mention) -> Place:
 def _explained(system: System, document: Document, derived: _Derived, place: Place, predicted: bool) -> Explanation:
     first, end, kind = place
     closing = _Closing(system, derived, first, end)
-    choices = list(closing.choices())
+    choices = closing.choices()
     scores = [closing.score(choice) for choice in choices]
     order = sorted(range(len(choices)), key=lambda i: -scores[i])
     candidates = []
@@ -157,10 +155,9 @@ class _Closing:
         data, span = self._data, self._span
         self._count = 0 if span < 0 else int(data.cand_ptr[span + 1] - data.cand_ptr[span])
 
-    def choices(self) -> Iterator[int]:
+    def choices(self) -> range:
         """The candidates, and linking the entity to nothing, where that is allowed."""
-        nothing = not self._count or self._model.nil
-        yield from range(self._count + 1 if nothing else self._count)
+        return range(self._count + (not self._count or self._model.nil))
 
     def concept(self, choice: int) -> tuple[int, int]:
         """The concept of a choice, and the way in which it was found."""
@@ -169,14 +166,14 @@ class _Closing:
         row = int(self._data.cand_ptr[self._span]) + choice
         return int(self._data.cand_concept[row]), int(self._data.cand_class[row])
 
-    def _walk(self, choice: int, begin: int, steps: int) -> tuple[list[tuple[int, int]], list[float]]:
+    def _walk(self, choice: int, begin: int, steps: int) -> tuple[list[list[int]], list[float]]:
         """Roles and the weights of keys of the steps from ``begin`` on, with another choice."""
         choices = self._choices.copy()
         choices[self._at] = choice
         roles, keys = self._run(self._sentence, self._labels, choices, begin, steps)
         weights = np.empty(len(keys), np.float32)
         _link_weights(self._model.table, keys, weights)
-        return [(int(token), int(role)) for token, role in roles], weights.tolist()
+        return roles.tolist(), weights.tolist()
 
     def _run(
         self, sentence: int, labels: Int32, choices: Int32, begin: int, steps: int, earlier: bool = False
@@ -229,8 +226,5 @@ class _Closing:
         if (int(self._model.forms.size[concept]) if concept != NIL else self._at - self._first) > 1:
             phases.insert(-1, groups.CLOSE_SEVERAL)
         names = names + [name for phase in phases for name in of_phase(own_groups, phase)]
-        if self._at < self._steps - 1:
-            names += [
-                f"{NEXT}: {name}" for phase in (groups.NEXT, groups.NEXT_FAR) for name in of_phase(own_groups, phase)
-            ]
-        return names
+        following = (groups.NEXT, groups.NEXT_FAR) if self._at < self._steps - 1 else ()
+        return names + [f"{NEXT}: {name}" for phase in following for name in of_phase(own_groups, phase)]

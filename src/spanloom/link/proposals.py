@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -282,7 +282,7 @@ def with_gold(ptr: Int64, found: FoundSpans, spans: Int64, concepts: Int64) -> t
     last = np.append(found.similarity, np.float32(0))[end - 1]
     added = concept, SIMILAR, 1 << SIMILAR, 0, np.where(end > ptr[span], last, np.float32(0)), False
     more = np.bincount(span + 1, minlength=len(ptr))
-    columns = zip(found, added, strict=True)
+    columns: Any = zip(found, added, strict=True)
     return ptr + np.cumsum(more), FoundSpans._make(np.insert(column, end, own) for column, own in columns)
 
 

@@ -73,9 +73,7 @@ def _link_part(system: System) -> ModelPart:
     arrays = {
         **learned,
         "keys": table.keys[filled][order],
-        "forms.first": forms.first,
-        "forms.last": forms.last,
-        "forms.size": forms.size,
+        **{f"forms.{name}": column for name, column in forms._asdict().items()},
         "combinations.parts": np.array([part for parts in combinations for part in parts], np.int32),
         "combinations.sizes": np.array([len(parts) for parts in combinations], np.int32),
     }
@@ -111,11 +109,8 @@ def system_of(stages: ModelPart) -> System:
     finder = CandidateFinder.from_arrays(
         vocabulary, part.part("finder").arrays, memory.texts, k=plan.candidates, method=plan.method
     )
-    forms = Forms(
-        part.array("forms.first", np.uint64, size),
-        part.array("forms.last", np.uint64, size),
-        part.array("forms.size", np.int64, size),
-    )
+    dtypes = {"first": np.uint64, "last": np.uint64, "size": np.int64}
+    forms = Forms(**{name: part.array(f"forms.{name}", dtype, size) for name, dtype in dtypes.items()})
     types = tagger.types
     search = Search(forms, plan.groups, len(types), plan.longest, plan.beam)
     proposer = Proposer(memory, finder, plan.candidates, plan.longest, len(types))
