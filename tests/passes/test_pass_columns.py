@@ -19,8 +19,8 @@ from spanloom.passes.columns import (
     paint,
 )
 from spanloom.passes.first import BINS, KnownNames, held_out_names
-from spanloom.sparse import best_elsewhere
 from spanloom.text import prepare
+from spanloom.vocabulary.key_table import best_elsewhere
 
 KINDS = 3
 

@@ -177,8 +177,11 @@ class VocabularyForms:
         parts = list(dict.fromkeys(part for several in ways for way in several for part in way))
         texts = [*(form.text for form in forms), *parts]
         single = self._single(texts, [*(form.expanded for form in forms), *([None] * len(parts))])
-        best = _best(single, len(texts))
-        of_part = {part: best[len(forms) + number] for number, part in enumerate(parts)}
+        best = single.take(_best_rows(single))
+        found = dict(
+            zip(best.form.tolist(), zip(best.concept.tolist(), best.likely.tolist(), strict=True), strict=True)
+        )
+        of_part = {part: found.get(len(forms) + number, (NIL, 0.0)) for number, part in enumerate(parts)}
         sets: dict[tuple[int, ...], int] = {}
         several = [
             (number, sets.setdefault(concepts, len(sets)), share, likely)
@@ -364,14 +367,6 @@ def _best_rows(single: _Single) -> Int64:
     order = np.lexsort((-single.concept, single.likely, single.form))
     last = np.append(np.diff(single.form[order]) > 0, True)[: len(order)]
     return order.compress(last)
-
-
-def _best(single: _Single, forms: int) -> list[tuple[int, float]]:
-    """Return the likeliest concept of each form, and its score; `NIL` without candidates."""
-    found, best = [(NIL, 0.0)] * forms, single.take(_best_rows(single))
-    for form, concept, likely in zip(best.form.tolist(), best.concept.tolist(), best.likely.tolist(), strict=True):
-        found[form] = concept, likely
-    return found
 
 
 def _by_encoder(

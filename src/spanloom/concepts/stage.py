@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -28,9 +29,10 @@ from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Part, Weights, role_gradient, role_scores, transpose
 from spanloom.scoring import encoder as encoders
 from spanloom.scoring.explanation import Candidate
-from spanloom.sparse import best_elsewhere, gathered
+from spanloom.sparse import gathered
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.key_table import best_elsewhere
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.records import Concept
 from spanloom.vocabulary.store import Vocabulary
@@ -138,14 +140,6 @@ def forms_of(documents: Sequence[Document], types: Collection[str]) -> list[Plac
     return found
 
 
-def _way(concepts: int, numbers: Floats) -> str:
-    """Return how a candidate was found, in words that follow *by*."""
-    if concepts != 1:
-        return "a phrase that names several concepts" if concepts else "no concept"
-    by = ("a name", "name"), ("training mentions", "memory")
-    return " and ".join(words for words, number in by if numbers[NUMBERS.index(number)] > 0) or "its words"
-
-
 class _Described(Described):
     """Values of the stage in a model file."""
 
@@ -235,7 +229,10 @@ class ConceptStage:
                     over = sorted((Part(*one) for one in named if one[1]), key=lambda part: -abs(part.score))
                     concepts = [names[concept] for concept in readings[row]]
                     name = " + ".join(concept.name for concept in concepts)
-                    way = _way(len(concepts), linked.groups.numbers[row])
+                    evidence = linked.groups.numbers[row, [NUMBERS.index(name) for name in ("name", "memory")]] > 0
+                    by = " and ".join(compress(("a name", "training mentions"), evidence)) or "its words"
+                    several = "a phrase that names several concepts" if concepts else "no concept"
+                    way = by if len(concepts) == 1 else several
                     identifiers = tuple(concept.id for concept in concepts)
                     found[place].append(Candidate(identifiers, name, way, float(scores[row]), tuple(over)))
         return found

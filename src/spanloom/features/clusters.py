@@ -333,12 +333,22 @@ def read_paths(path: str | Path) -> Clusters:
     """
     paths: dict[str, str] = {}
     counts: dict[str, int] = {}
-    letters: dict[str, dict[str, str]] = {}
+    letters: dict[str, dict[str, str]] = {way: {} for way in WAYS}
     try:
         with Path(path).open(encoding="utf-8-sig", newline="\n") as file:
             for number, line in enumerate(file, 1):
-                bits, word, last = _parse(line.rstrip("\r\n"), path, number)
-                table = letters.setdefault(last, {}) if last in WAYS else paths
+                columns = line.rstrip("\r\n").split("\t")
+                if len(columns) != 3:
+                    message = f"found {len(columns)} columns, expected bit string, word and count between tabs"
+                    raise DataError(message, path=path, line=number)
+                bits, word, last = columns
+                if bits.strip("01") or not bits:
+                    message = f"found the bit string {clip(bits)}, expected the digits 0 and 1"
+                    raise DataError(message, path=path, line=number)
+                if last not in letters and not (last.isascii() and last.isdigit() and len(last) < 19):
+                    message = f"found the count {clip(last)}, expected a whole number, or one of {', '.join(WAYS)}"
+                    raise DataError(message, path=path, line=number)
+                table = letters.get(last, paths)
                 if word in table:
                     raise DataError(f"found {clip(word)} twice, expected each word once", path=path, line=number)
                 table[word] = bits
@@ -346,21 +356,7 @@ def read_paths(path: str | Path) -> Clusters:
                     counts[word] = int(last)
     except UnicodeDecodeError as error:
         raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from error
-    return Clusters(paths, counts, {way: letters[way] for way in WAYS if way in letters})
-
-
-def _parse(line: str, path: str | Path, number: int) -> list[str]:
-    columns = line.split("\t")
-    if len(columns) != 3:
-        message = f"found {len(columns)} columns, expected bit string, word and count between tabs"
-        raise DataError(message, path=path, line=number)
-    bits, _, last = columns
-    if bits.strip("01") or not bits:
-        raise DataError(f"found the bit string {clip(bits)}, expected the digits 0 and 1", path=path, line=number)
-    if last not in WAYS and not (last.isascii() and last.isdigit() and len(last) < 19):
-        message = f"found the count {clip(last)}, expected a whole number, or one of {', '.join(WAYS)}"
-        raise DataError(message, path=path, line=number)
-    return columns
+    return Clusters(paths, counts, {way: table for way, table in letters.items() if table})
 
 
 def write_paths(

@@ -161,9 +161,8 @@ class FeatureSet:
         have = {*available, *resources.columns}.difference(ignore)
 
         def served(column: str) -> bool:
-            if is_cluster_column(column):
-                return not _lack(clusters, column)
-            return is_word_column(column) or column in have
+            word = is_word_column(column) or column in have
+            return not _lack(clusters, column) if is_cluster_column(column) else word
 
         templates = parse_all(PRESETS[name])
         every = {column.name for template in templates for column in template.columns}

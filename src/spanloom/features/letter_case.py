@@ -182,7 +182,10 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
         changes = sure[owner] & (known | (kinds[owner] != _TITLE))
         starts, ends = starts[changes], ends[changes]
         _lower(codes, starts, ends)
-        _raise(codes, starts, ends, (capitals | first)[changes])
+        raised = (capitals | first)[changes]  # the letters from a to z where the bits of a mask are set
+        for bit in range(int(raised.max(initial=0)).bit_length()):
+            places = (starts + bit)[(raised >> bit & 1 == 1) & (starts + bit < ends)]
+            codes[places] -= _GAP * _letters(codes[places], "a")
     return tokens._replace(
         text=codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=codes, plain=False
     )
@@ -203,10 +206,3 @@ def _lower(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> None:
     """Make the letters from A to Z of some words small ones."""
     places, _ = places_of(starts, ends - starts)
     codes[places] += _GAP * _letters(codes[places], "A")
-
-
-def _raise(codes: NDArray[np.uint32], starts: Int64, ends: Int64, capitals: NDArray[np.uint32]) -> None:
-    """Make the letters from a to z of some words capital ones where the bits of a mask are set."""
-    for bit in range(int(capitals.max(initial=0)).bit_length()):
-        places = (starts + bit)[(capitals >> bit & 1 == 1) & (starts + bit < ends)]
-        codes[places] -= _GAP * _letters(codes[places], "a")

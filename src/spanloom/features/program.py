@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary
 from spanloom.features.template import Bag, Column, Feature
 from spanloom.hashing import UInt64, hashes
 
-_CONJUNCTION: Final = 0
-_BAG: Final = 1
-_SET: Final = 2
+_CONJUNCTION, _BAG, _SET = range(3)
 
 
 class FeatureProgram(NamedTuple):

@@ -59,7 +59,11 @@ def explain(system: System, document: Document, mentions: Sequence[Mention] | No
         return [_explained(system, document, free, place, True) for place in found]
     explanations = []
     for mention in mentions:
-        derived, place = free, _placed(system, document, mention)
+        check_type(mention, system.types)
+        [(_, ranges, sentence)] = align(document, [mention])
+        if ranges is None or sentence < 0 or len(ranges) > 1:
+            raise unheld(mention, "expected one span, of whole tokens of a sentence")
+        derived, place = free, (ranges[0].first, ranges[0].end, system.types.index(mention.type))
         if place not in found:
             others = [other for other in found if other[1] <= place[0] or place[1] <= other[0]]
             derived = _derive(system, ready, [*others, place])
@@ -100,14 +104,6 @@ def _derive(system: System, batch: Batch, places: Sequence[Place]) -> _Derived:
     longest = max(system.search.longest, prescribed.longest if prescribed else 0)
     search = replace(system.search, longest=longest)
     return _Derived(instance, matrix, system.local_scores(matrix), labels, choices, search)
-
-
-def _placed(system: System, document: Document, mention: Mention) -> Place:
-    check_type(mention, system.types)
-    [(_, ranges, sentence)] = align(document, [mention])
-    if ranges is None or sentence < 0 or len(ranges) > 1:
-        raise unheld(mention, "expected one span, of whole tokens of a sentence")
-    return ranges[0].first, ranges[0].end, system.types.index(mention.type)
 
 
 def _explained(system: System, document: Document, derived: _Derived, place: Place, predicted: bool) -> Explanation:

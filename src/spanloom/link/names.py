@@ -43,9 +43,7 @@ class Concepts:
     def number(self, identifiers: Sequence[str]) -> int:
         """The number for a mention's identifiers: of their combination if it is known, else of the first, or NIL."""
         parts = self.parts(identifiers)
-        if not parts:
-            return NIL
-        return parts[0] if len(parts) == 1 else self._number.get(parts, parts[0])
+        return self._number.get(parts, parts[0]) if parts else NIL
 
     def parts(self, identifiers: Sequence[str]) -> tuple[int, ...]:
         """The numbers of those identifiers that the vocabulary knows, each once."""

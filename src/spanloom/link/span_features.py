@@ -17,7 +17,7 @@ from spanloom.link.names import NameMemory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
 from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL, NIL_EVIDENCE, SPAN, SPAN_EVIDENCE, keys
 from spanloom.native import Kernel
-from spanloom.sparse import best_elsewhere
+from spanloom.vocabulary.key_table import best_elsewhere
 
 Values = dict[str, NDArray[Any]]
 _rivals = Kernel("rivals")

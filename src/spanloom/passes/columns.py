@@ -18,9 +18,10 @@ from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
 from spanloom.hashing import RangeHashes, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints
-from spanloom.sparse import best_elsewhere, found_in, places_of
+from spanloom.sparse import found_in, places_of
 from spanloom.structures import MentionTable
 from spanloom.text.abbreviations import short_form_places
+from spanloom.vocabulary.key_table import best_elsewhere
 
 LONGEST: Final = 8
 """Tokens of a phrase that is looked for elsewhere, at most."""

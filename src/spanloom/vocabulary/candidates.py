@@ -268,24 +268,19 @@ class EditSearch:
         forms = [text.casefold() for text in texts]
         kept = self._kept
         best = {form: kept[form] for form in forms if form in kept and kept[form][0] >= k}
-        best |= self._search([form for form in dict.fromkeys(forms) if form not in best], k)
+        row, score = np.empty(k, np.int32), np.empty(k, np.float32)
+        missing = [form for form in dict.fromkeys(forms) if form not in best]
+        for first in range(0, len(missing), _TEXTS):
+            batch = missing[first : first + _TEXTS]
+            table = cdist(batch, self._names, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+            for form, similarities in zip(batch, table, strict=True):
+                size = _best_concepts(similarities, self._concept, row, score)
+                best[form] = k, row[:size].copy(), score[:size].copy()
         self._kept = {**(kept if len(kept) + len(best) <= _CACHED else {}), **best}
         found = [best[form] for form in forms]
         rows = [np.empty(0, np.int32), *(row[:k] for _, row, _ in found)]
         scores = [np.empty(0, np.float32), *(score[:k] for _, _, score in found)]
         return Hits(np.cumsum(list(map(len, rows))), np.concatenate(rows), np.concatenate(scores))
-
-    def _search(self, forms: Sequence[str], k: int) -> dict[str, _Best]:
-        """The same for distinct texts that are not kept."""
-        row, score = np.empty(k, np.int32), np.empty(k, np.float32)
-        found: dict[str, _Best] = {}
-        for first in range(0, len(forms), _TEXTS):
-            batch = forms[first : first + _TEXTS]
-            table = cdist(batch, self._names, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
-            for form, similarities in zip(batch, table, strict=True):
-                size = _best_concepts(similarities, self._concept, row, score)
-                found[form] = k, row[:size].copy(), score[:size].copy()
-        return found
 
 
 # Results of several ways of searching, joined into candidates.
@@ -351,7 +346,15 @@ def join(
     best = [_distinct(way, one=True) for way in ways]
     joined = FoundPairs(*(np.concatenate(column) for column in zip(*best, strict=True)))
     texts = _distinct(joined, one=False)
-    return _top(_distinct(_of_texts(texts, query, text), one=True), queries, k)
+    rows = _distinct(_of_texts(texts, query, text), one=True)
+    score = rows.score.astype(np.float32)  # compared as it is given, so that ties are ties
+    order = np.lexsort((rows.concept, -score, rows.text))
+    sizes = np.bincount(rows.text, minlength=queries)
+    begin = np.cumsum(sizes) - sizes
+    order = order[np.arange(len(order)) - begin[rows.text[order]] < k]
+    ptr = np.append(0, np.cumsum(np.minimum(sizes, k)))
+    share = rows.share[order].astype(np.float32)
+    return Candidates(ptr, rows.concept[order], score[order], rows.source[order], rows.name[order], share)
 
 
 def _of_texts(found: FoundPairs, owner: NDArray[np.int64], text: NDArray[np.int64]) -> FoundPairs:
@@ -371,18 +374,6 @@ def _distinct(rows: FoundPairs, *, one: bool) -> FoundPairs:
     score = np.maximum.reduceat(rows.score, at) if one else 1 - np.multiply.reduceat(1 - rows.score, at)
     source, share = np.bitwise_or.reduceat(rows.source, at), np.maximum.reduceat(rows.share, at)
     return FoundPairs(rows.text[at], rows.concept[at], score, source, rows.name[at], share)
-
-
-def _top(rows: FoundPairs, queries: int, k: int) -> Candidates:
-    """The k best rows of each group."""
-    score = rows.score.astype(np.float32)  # compared as it is given, so that ties are ties
-    order = np.lexsort((rows.concept, -score, rows.text))
-    sizes = np.bincount(rows.text, minlength=queries)
-    begin = np.cumsum(sizes) - sizes
-    order = order[np.arange(len(order)) - begin[rows.text[order]] < k]
-    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.minimum(sizes, k))])
-    share = rows.share.astype(np.float32)
-    return Candidates(ptr, rows.concept[order], score[order], rows.source[order], rows.name[order], share[order])
 
 
 # Texts of concepts, to be found as written, folded, and by cosine: names of a vocabulary, or remembered mentions.

@@ -157,10 +157,36 @@ class KeyTable:
         return places_of(self.ptr[places], sizes)
 
 
-# Many strings as two arrays, so that a vocabulary is saved and opened without a parser.
-
 Array = NDArray[Any]
 Int64s = NDArray[np.int64]
+
+
+def best_elsewhere(key: Array, value: Array, place: Int64s, sought: Array, at: Int64s) -> Int64s:
+    """Return for each question the row of the largest value with its key that is not at its place; -1 for none.
+
+    Args:
+        key, value, place: (M,) of each row; of equal values the first counts.
+        sought, at: (Q,) key and place of each question.
+
+    >>> key, place = np.array([7, 7, 8], np.uint64), np.array([0, 5, 9])
+    >>> best_elsewhere(key, np.array([0.9, 0.4, 0.8]), place, key, place).tolist()
+    [1, 0, -1]
+    """
+    if not len(key) or not len(sought):
+        return np.full(len(sought), -1)
+    order = np.lexsort((-value, key))
+    groups, start, member = np.unique(key[order], return_index=True, return_inverse=True)
+    top = order[start]
+    others = order[place[order] != place[top][member]]
+    second = np.full(len(groups), -1)
+    left, start = np.unique(key[others], return_index=True)
+    second[np.searchsorted(groups, left)] = others[start]
+    group = found_in(groups, sought)
+    best = np.where(place[top[group]] == at, second[group], top[group])
+    return np.where(group >= 0, best, -1)
+
+
+# Many strings as two arrays, so that a vocabulary is saved and opened without a parser.
 
 
 class Strings:

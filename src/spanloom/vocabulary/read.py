@@ -132,32 +132,24 @@ def read_vocabulary(
         raise UsageError(
             f"found the vocabulary format {format!r}, expected one of {known}{meant(format, VOCABULARY_FORMATS)}"
         )
-    try:
-        with decoding(checked_encoding(encoding)):
-            return _read(path, format, columns, languages, sources)
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def _read(
-    path: str | Path, format: str | None, columns: Columns, languages: Collection[str] | None,
-    sources: Collection[str] | None,
-) -> Vocabulary:  # fmt: skip
-    warn_of_leftovers(path)
-    if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
-        raise DataError("found a pipe, which can be read only once; write it to a file", path=path)
-    name = _format_of(Path(path), columns) if format is None else format
     chosen = {"columns": columns, "languages": languages, "sources": sources}
     options = {option: value for option, value in chosen.items() if value is not None}
-    wrong = [option for option in options if name not in _OPTIONS[option]]
-    if wrong:
-        expected = ", ".join(_OPTIONS[wrong[0]])
-        found = f"found {' and '.join(wrong)} for {path}, which is of the format {name}"
-        raise UsageError(f"{found}, expected one of the formats {expected}")
-    if name == INDEX:
-        return Vocabulary.open(path)
     notes = Notes()
-    records = list(SCANNERS[name](path, notes, **options))
+    try:
+        with decoding(checked_encoding(encoding)):
+            warn_of_leftovers(path)
+            if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+                raise DataError("found a pipe, which can be read only once; write it to a file", path=path)
+            name = _format_of(Path(path), columns) if format is None else format
+            if wrong := [option for option in options if name not in _OPTIONS[option]]:
+                expected = ", ".join(_OPTIONS[wrong[0]])
+                found = f"found {' and '.join(wrong)} for {path}, which is of the format {name}"
+                raise UsageError(f"{found}, expected one of the formats {expected}")
+            if name == INDEX:
+                return Vocabulary.open(path)
+            records = list(SCANNERS[name](path, notes, **options))
+    except OSError as error:
+        raise unreadable(path, error) from error
     noted = [str(note) for note in notes.to_tuple() if note.kind != JOINED]
     if noted and name in _OPTIONS["columns"]:  # columns may have been taken for others
         warn(f"vocabulary {path}: {'; '.join(noted)}", DataWarning, stacklevel=2)

@@ -269,8 +269,18 @@ def scan_rrf(
             notes.add("files that are not in the folder", name)
             continue
         for _, cells in _barred(beside, kind):
-            if cells[0] in found:
-                _describe(found[cells[0]], kind, cells, chosen)
+            if (gathered := found.get(cells[0])) is None:
+                continue
+            if kind == "STY":
+                gathered.categories.append(cells[3])
+                continue
+            source, suppressed = (cells[4], cells[6]) if kind == "DEF" else (cells[10], cells[14])
+            if suppressed not in ("", "N") or (chosen and source not in chosen):
+                continue
+            if kind == "DEF":
+                gathered.definition = gathered.definition or cells[5]
+            elif cells[3] == "PAR":  # the one that the second concept has to the first: it is the parent
+                gathered.parents.append(f"UMLS:{cells[4]}" if _is_umls(cells[4]) else cells[4])
     umls = {f"UMLS:{cui}" if _is_umls(cui) else cui: gathered for cui, gathered in found.items()}
     return gathered_records(umls.items(), notes)
 
@@ -304,20 +314,6 @@ def _names(path: Path, languages: frozenset[str], sources: frozenset[str], notes
     check_chosen("language", languages, seen[0], path)
     check_chosen("source", sources, seen[1], path)
     return found
-
-
-def _describe(gathered: Gathered, kind: str, cells: Sequence[str], sources: Collection[str]) -> None:
-    """Add a row of a file beside the names to what was gathered for its concept."""
-    if kind == "STY":
-        gathered.categories.append(cells[3])
-        return
-    source, suppressed = (cells[4], cells[6]) if kind == "DEF" else (cells[10], cells[14])
-    if suppressed not in ("", "N") or (sources and source not in sources):
-        return
-    if kind == "DEF":
-        gathered.definition = gathered.definition or cells[5]
-    elif cells[3] == "PAR":  # the relationship is the one that the second concept has to the first: it is the parent
-        gathered.parents.append(f"UMLS:{cells[4]}" if _is_umls(cells[4]) else cells[4])
 
 
 def _barred(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:

@@ -176,10 +176,8 @@ class Vocabulary(Sequence[Concept]):
             ModelError: an array is missing, or is not from `arrays`.
         """
         single = {name: Strings.from_arrays(arrays, name) for name in _SINGLE}
-        several = {}
-        for name in _SEVERAL:
-            column = Strings.from_arrays(arrays, name)
-            several[name] = (column, take_bounds(arrays, f"{name}.last", len(column)))
+        columns = {name: Strings.from_arrays(arrays, name) for name in _SEVERAL}
+        several = {name: (own, take_bounds(arrays, f"{name}.last", len(own))) for name, own in columns.items()}
         lengths = {len(column) for column in single.values()} | {len(ends) for _, ends in several.values()}
         if len(lengths) > 1 or 0 in lengths or (np.diff(several["names"][1], prepend=0) < 1).any():
             problem = "its columns are of different lengths, or a concept has no name"

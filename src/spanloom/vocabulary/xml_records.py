@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -125,10 +126,7 @@ def scan_mesh(path: str | Path, notes: Notes) -> Iterator[Record]:
         found.append((concept, numbers, line))
     for concept, numbers, line in found:
         above = [trees[number.rpartition(".")[0]] for number in numbers if number.rpartition(".")[0] in trees]
-        parents = (*concept.parents, *above)
-        yield Record(
-            Concept(concept.id, concept.name, concept.synonyms, (), parents, concept.definition, concept.category), line
-        )
+        yield Record(replace(concept, parents=(*concept.parents, *above)), line)
 
 
 def _xml(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
