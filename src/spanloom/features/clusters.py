@@ -257,8 +257,10 @@ def _cluster(
     for first in range(0, len(words), _STRIDE):
         _enter(window, bigrams, counts, first, min(first + _STRIDE, len(words)))
         progress(min(first + _STRIDE, len(words)), len(words))
-    codes = _codes(window)
-    paths = {word: codes[_root(window.parent, i)] for i, word in enumerate(words)}
+    codes, root = _codes(window), window.parent
+    while (root[root] != root).any():
+        root = root[root]
+    paths = {word: codes[own] for word, own in zip(words, root.tolist(), strict=True)}
     return Clusters(paths, dict(zip(words, counts.tolist(), strict=True)))
 
 
@@ -294,12 +296,6 @@ def _window(clusters: int, counts: NDArray[np.int64]) -> Window:
         logs=logs,
         scale=scale,
     )
-
-
-def _root(parent: NDArray[np.int64], word: int) -> int:
-    while parent[word] != word:
-        word = int(parent[word])
-    return word
 
 
 def _codes(window: Window) -> dict[int, str]:

@@ -75,10 +75,6 @@ def _sections(document: Document, resources: Resources) -> list[str]:
     return [name for name, size in zip(names, sizes, strict=True) for _ in range(size)]
 
 
-def _notes(document: Document, resources: Resources) -> list[str]:
-    return [note_type(document, resources.rules.notes, resources.rules.sections)] * document.token_count
-
-
 def _categories(document: Document, resources: Resources) -> list[str]:
     if resources.categories is None or document.sentences is None:
         return [""] * document.token_count
@@ -89,7 +85,7 @@ COMPUTED: Final = MappingProxyType[str, Callable[[Document, Resources], list[str
     {
         "lemma": lambda document, _: list(map(lemma, document.words)),
         "section": _sections,
-        "note": _notes,
+        "note": lambda document, own: [note_type(document, own.rules.notes, own.rules.sections)] * document.token_count,
         CATEGORY_COLUMN: _categories,
     }
 )

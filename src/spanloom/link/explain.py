@@ -190,7 +190,7 @@ class _Closing:
     def difference(self, choice: int, other: int, whole: float) -> list[Part]:
         """Return the parts of one choice's lead over another, the strongest first; they add up to ``whole``."""
         own, others = self._parts(choice), self._parts(other)
-        parts = {name: own.get(name, 0.0) - others.get(name, 0.0) for name in {**own, **others}}
+        parts = {name: own.get(name, 0.0) - others.get(name, 0.0) for name in own | others}
         parts[LATER] = whole - sum(parts.values())
         found = [Part(name, value) for name, value in parts.items() if abs(value) > 1e-6]
         return sorted(found, key=lambda part: (-abs(part.score), part.name))
@@ -198,10 +198,9 @@ class _Closing:
     def _parts(self, choice: int) -> dict[str, float]:
         """Return the scores of the closing action's features that depend on the choice, by name."""
         _, weights = self._walk(choice, self._at, self._at + 1)
-        names = self.names(choice)
-        shared = len(weights) - len(names)  # the entity's own features come first
         parts: dict[str, float] = {}
-        for name, value in zip(names, weights[shared:], strict=True):
+        names = self.names(choice)
+        for name, value in zip(names, weights[len(weights) - len(names) :], strict=True):  # behind the entity's own
             parts[name] = parts.get(name, 0.0) + value
         return parts
 

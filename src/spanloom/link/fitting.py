@@ -190,11 +190,10 @@ class Fitter:
 
     def _reader(self, chain: LinearModel, batch: Batch) -> Reader:
         """The reader whose probabilities and memory come from a batch."""
-        plan = self.plan
-        memory = NameMemory.build(batch, self.types, self.concepts)
+        chosen, memory = self.plan.chosen, NameMemory.build(batch, self.types, self.concepts)
         finder = self.finder.with_memory(memory.texts)
-        proposer = Proposer(memory, finder, plan.chosen.candidates, self.longest, len(self.types))
-        return Reader(chain, proposer, self.forms, float(plan.chosen.least), plan.evidence)
+        proposer = Proposer(memory, finder, chosen.candidates, self.longest, len(self.types))
+        return Reader(chain, proposer, self.forms, float(chosen.least), self.plan.evidence)
 
     def _jackknife(self, everything: Batch, fold: Ints, features: FeatureSet, room: Room) -> Instance:
         """The training data as they look to a linker that was trained on the other folds; (D,) the fold of each."""

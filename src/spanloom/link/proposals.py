@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from spanloom.vocabulary.lexicon import runs as token_runs
 
 # how a candidate was found, best first; 0 for no candidate
 NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILAR = range(7)
+_REMEMBERED = (MEMORY_EXACT, MEMORY_CLOSE, MEMORY_LOOSE)
 _WRITTEN = 1 << 8  # flag: found by a text with abbreviations written out
 UNDEFINED = -1.0  # probability of the long form of a span that is no defined short form
 
@@ -209,13 +210,8 @@ class _Look:
     def __init__(self, names: Lexicon, memory: NameMemory, most: int, own: list[UInt64], long: list[UInt64]) -> None:
         self.most = most
         self.prior = memory.prior
-        ways = (
-            (MEMORY_EXACT, memory.lexicon, EXACT),
-            (MEMORY_CLOSE, memory.lexicon, CLOSE),
-            (MEMORY_LOOSE, memory.lexicon, LOOSE),
-            (NAME_CLOSE, names, CLOSE),
-            (NAME_LOOSE, names, LOOSE),
-        )
+        remembered = zip(_REMEMBERED, repeat(memory.lexicon), (EXACT, CLOSE, LOOSE), strict=False)
+        ways = (*remembered, (NAME_CLOSE, names, CLOSE), (NAME_LOOSE, names, LOOSE))
         self.entries = [
             (way, written, _entries(lexicon.concepts[degree], keys[degree]))
             for keys, written in ((own, 0), (long, _WRITTEN))
@@ -237,10 +233,9 @@ class _Look:
         for way, written, entries in self.entries:
             pairs = entries[at]
             total = sum(count for _, count in pairs)
-            remembered = way in (MEMORY_EXACT, MEMORY_CLOSE, MEMORY_LOOSE)
             for concept, count in pairs:
                 if concept >= 0:
-                    note(concept, way, count / total if remembered else 0.0, written=written)
+                    note(concept, way, count / total if way in _REMEMBERED else 0.0, written=written)
         for entries in self.preferred:
             for concept, _ in entries[at]:
                 if concept in rows:  # a name of too many concepts is left out, but for those that prefer it

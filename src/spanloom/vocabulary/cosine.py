@@ -185,14 +185,9 @@ class CosineIndex:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that it holds, to be saved."""
-        return {
-            "codes": self.weights.codes,
-            "weights": self.weights.weights,
-            "other": np.array([self.weights.other]),
-            "ptr": self.ptr,
-            "postings": self.postings,
-            "values": self.values,
-        }
+        weights = self.weights
+        postings: dict[str, NDArray[Any]] = {"ptr": self.ptr, "postings": self.postings, "values": self.values}
+        return {"codes": weights.codes, "weights": weights.weights, "other": np.array([weights.other]), **postings}
 
     @classmethod
     def from_arrays(cls, kind: str, arrays: Mapping[str, NDArray[Any]], row_concept: NDArray[np.int32]) -> CosineIndex:

@@ -265,8 +265,8 @@ def take_bounds(arrays: Mapping[str, Array], name: str, total: int) -> Int64s:
         ModelError: the array is missing or invalid.
     """
     ends = take(arrays, name, np.int64)
-    whole = ends[-1] == total if len(ends) else total == 0
-    if not whole or (len(ends) and ends[0] < 0) or (np.diff(ends) < 0).any():
+    steps = np.diff(ends, prepend=0)
+    if (steps < 0).any() or steps.sum() != total:
         raise damaged(name, f"does not rise from 0 to {total}")
     return ends
 

@@ -66,9 +66,7 @@ def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Ite
             notes.add("obsolete terms, left out", identifier)
             if len(one.replaced_by) == 1:
                 replaced.setdefault(one.replaced_by[0], []).append(identifier)
-    for identifier, one in listed:
-        if one.obsolete:
-            continue
+    for identifier, one in ((identifier, one) for identifier, one in listed if not one.obsolete):
         names = [text for _, text in sorted(one.names, key=itemgetter(0))] or [""]  # stable: else the file's order
         categories = "|".join(dict.fromkeys(one.categories))
         alternatives, parents = (*one.alternatives, *replaced.get(identifier, ())), tuple(one.parents)

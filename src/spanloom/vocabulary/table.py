@@ -202,9 +202,8 @@ def scan_words(path: str | Path, notes: Notes) -> Iterator[Record]:
         elif text.startswith("# "):
             notes.add("comment lines, left out", text)
         elif "\t" in text or len(text) > _LONGEST:
-            raise DataError(
-                f"found {text[:40]!r}, expected a name of {_LONGEST} characters or less", path=path, line=line
-            )
+            message = f"found {text[:40]!r}, expected a name of {_LONGEST} characters or less"
+            raise DataError(message, path=path, line=line)
         else:
             notes.add("names of a list, which are their own identifiers")
             yield Record(Concept(text, text), line)
