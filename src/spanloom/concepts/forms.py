@@ -269,9 +269,15 @@ class VocabularyForms:
         numbers[nil, 0] = 1.0
         if self.vectors is not None:
             texts, members = [one.expanded or one.text for one in forms], [sets[row[1]] for row in several]
-            numbers[: count + more, len(NUMBERS) :] = _by_encoder(
-                self.vectors, texts, single, form[sets_at], members, self.vocabulary.name_ends
-            )
+            lengths = np.array([len(one) for one in members], np.int64)
+            owners = np.append(single.form, np.repeat(form[sets_at], lengths))
+            every = np.append(single.concept, np.fromiter(chain.from_iterable(members), np.int64))
+            near = self.vectors.similarities(texts, owners, every, self.vocabulary.name_ends)
+            rank, nearest = np.empty(count), np.lexsort((-near[:count], single.form))
+            rank[nearest] = np.arange(count) - np.searchsorted(single.form, single.form) + 1
+            numbers[own, len(NUMBERS) :] = np.stack([near[:count], 1 / rank], 1)
+            means = np.bincount(np.repeat(np.arange(more), lengths), near[count:], more) / lengths
+            numbers[sets_at, len(NUMBERS)] = means  # of the concepts of a set
 
         def put(name: str, rows: slice, column: NDArray[np.generic]) -> None:
             values[_AT[name], rows] = column.astype(np.uint64)
@@ -309,11 +315,11 @@ class VocabularyForms:
         put("best_source", nil, 1 + _largest(single.form, single.source, size))
         put("best_share", nil, 1 + np.searchsorted(_BINS, _largest(single.form, single.share, size)))
         put("best_name", nil, 1 + np.searchsorted(_BINS, _largest(single.form, single.name, size)))
-        every = [folded(one.text)[0] for one in forms]
-        joined = hashes([" ".join(sorted(one)) for one in every])
+        folds = [folded(one.text)[0] for one in forms]
+        joined = hashes([" ".join(sorted(one)) for one in folds])
         put("form", nil, np.where(joined == 0, np.uint64(hash_text("")), joined))
         for place in (0, 1):
-            put(f"word{place}", nil, hashes([(*one, "", "")[place] for one in every]))
+            put(f"word{place}", nil, hashes([(*one, "", "")[place] for one in folds]))
         whole = np.concatenate([single.likely, likely, np.zeros(size)])
         ptr = np.append(0, np.cumsum(np.bincount(form, minlength=size)))
         return FormTable(ptr, concept[order], sets, numbers[order], values[:, order], whole[order])
@@ -367,31 +373,6 @@ def _best_rows(single: _Single) -> Int64:
     order = np.lexsort((-single.concept, single.likely, single.form))
     last = np.append(np.diff(single.form[order]) > 0, True)[: len(order)]
     return order.compress(last)
-
-
-def _by_encoder(
-    vectors: NameVectors, texts: Sequence[str], single: _Single, form: Int64, members: Sequence[tuple[int, ...]],
-    ends: Int64,
-) -> NDArray[np.float64]:  # fmt: skip
-    """Return (S + R, 2) `BY_ENCODER` of single concepts, and of R sets: the mean similarity of their concepts.
-
-    Args:
-        vectors: of names.
-        texts: of the forms.
-        single: S concepts of them.
-        form: (R,) the form of each set.
-        members: R, the concepts of each set.
-        ends: (V,) where the names of each concept end.
-    """
-    count, lengths = len(single.form), np.array([len(one) for one in members], np.int64)
-    owners, concepts = np.repeat(form, lengths), np.fromiter(chain.from_iterable(members), np.int64)
-    near = vectors.similarities(texts, np.append(single.form, owners), np.append(single.concept, concepts), ends)
-    rank = np.empty(count)
-    rank[np.lexsort((-near[:count], single.form))] = np.arange(count) - np.searchsorted(single.form, single.form) + 1
-    found = np.zeros((count + len(members), len(BY_ENCODER)))
-    found[:count] = np.stack([near[:count], 1 / rank], 1)
-    found[count:, 0] = np.bincount(np.repeat(np.arange(len(members)), lengths), near[count:], len(members)) / lengths
-    return found
 
 
 def _largest(form: Int64, values: NDArray[np.generic], forms: int) -> NDArray[np.float64]:

@@ -103,9 +103,20 @@ class NameMemory:
             concepts: that they may have.
             block: tokens that are looked at once, about.
         """
-        rows = [_mention_keys(part, types, concepts) for part in batch.blocks(block)]
-        every = np.concatenate([np.zeros((DEGREES + 1, 0), np.uint64), *rows], axis=1)
-        texts, counts = np.unique(every, axis=1, return_counts=True)
+        rows = [np.zeros((DEGREES + 1, 0), np.uint64)]  # the keys of mentions, and what each is linked to
+        for part in batch.blocks(block):
+            mentions = [
+                (base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts))
+                for base, document in zip(part.starts.tolist(), part.documents, strict=False)
+                for mention, ranges, _ in align(document, [one for one in document.mentions if one.type in types])
+                if ranges is not None and len(ranges) == 1
+            ]
+            first, end, numbers = np.array(mentions, np.int64).reshape(-1, 3).T
+            words, ends = part.words, (end - first).cumsum()
+            tokens = runs([words[at] for begin, stop, _ in mentions for at in range(begin, stop)])
+            keys = [tokens.keys(degree, ends - (end - first), ends) for degree in range(DEGREES)]
+            rows.append(np.stack([*keys, numbers.astype(np.int32).astype(np.uint64)]))
+        texts, counts = np.unique(np.concatenate(rows, axis=1), axis=1, return_counts=True)
         lexicon = Lexicon(texts[:DEGREES], texts[DEGREES].astype(np.int64).astype(np.int32), counts.astype(np.int32))
         seen = np.zeros((2, len(counts)), np.int32)
         for part in batch.blocks(block):
@@ -142,18 +153,3 @@ class NameMemory:
         nothing = np.bincount(owner, np.where(table.values < 0, table.counts, 0), len(total))
         share: NDArray[np.float64] = (nothing / np.maximum(total, 1))[table.find(keys)]
         return share
-
-
-def _mention_keys(batch: Batch, types: Sequence[str], concepts: Concepts) -> UInt64:
-    """(DEGREES + 1, M) the keys of mentions, and what each is linked to."""
-    rows = []
-    for base, document in zip(batch.starts.tolist(), batch.documents, strict=False):
-        chosen = [mention for mention in document.mentions if mention.type in types]
-        for mention, ranges, _ in align(document, chosen):
-            if ranges is not None and len(ranges) == 1:
-                rows.append((base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts)))
-    first, end, numbers = np.array(rows, np.int64).reshape(-1, 3).T
-    words, ends = batch.words, (end - first).cumsum()
-    tokens = runs([words[at] for begin, stop, _ in rows for at in range(begin, stop)])
-    keys = [tokens.keys(degree, ends - (end - first), ends) for degree in range(DEGREES)]
-    return np.stack([*keys, numbers.astype(np.int32).astype(np.uint64)])
