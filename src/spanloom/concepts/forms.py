@@ -418,7 +418,7 @@ def compared(text: str, name: str) -> Compared:
 
     >>> found = compared("renal cell tumour", "Renal tumors, type 2")
     >>> [round(number, 2) for number in found.numbers], found.values, found.words
-    ([0.5, 0.67, 0.67, 0.4, 0.5, False], (4, 2, 2), ('cell', '', '2', ''))
+    ([0.5, 0.67, 0.67, 0.4, 0.5, 0], (4, 2, 2), ('cell', '', '2', ''))
     """
     (words, close, loose), (others, its_close, its_loose) = folded(text), folded(name)
     lost, more = sorted(close - its_close), sorted(its_close - close)
