@@ -109,6 +109,7 @@ class RangeHashes:
 
     Args:
         values: (T,) hashes.
+        base: odd, so that it has an inverse.
 
     >>> hashes = RangeHashes(np.array([5, 6, 7, 5, 6], np.uint64))
     >>> one, other, third = hashes.of(np.array([0, 3, 1]), np.array([2, 5, 3]))
@@ -116,12 +117,10 @@ class RangeHashes:
     (True, False)
     """
 
-    _BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse
-
-    def __init__(self, values: UInt64) -> None:
+    def __init__(self, values: UInt64, base: int = MULTIPLIER) -> None:
         self._up, self._down = (
-            np.multiply.accumulate(np.append(np.uint64(1), np.full(len(values), base, np.uint64)))
-            for base in (self._BASE, pow(self._BASE, -1, 1 << 64))
+            np.multiply.accumulate(np.append(np.uint64(1), np.full(len(values), factor, np.uint64)))
+            for factor in (base, pow(base, -1, 1 << 64))
         )
         self._sums = np.append(np.uint64(0), np.cumsum(values * self._down[:-1]))
 

@@ -214,7 +214,7 @@ def test_what_spans_say_of_one_another() -> None:
         document = np.sort(random.integers(0, 3, size))
         key, p = random.integers(0, 3, size), random.random(size).round(1)
         first = np.arange(size)
-        for i, value in enumerate(elsewhere(document, key, first, p).tolist()):
+        for i, value in enumerate(elsewhere(document, key, p).tolist()):
             others = [p[j] for j in range(size) if j != i and (document[j], key[j]) == (document[i], key[i])]
             assert value == max(others, default=0.0)
         sure = random.random(size) < 0.5

@@ -1,37 +1,25 @@
-"""The transition system by name: Table 1 of the paper, and the roles."""
+"""The roles of the transition system (Lou et al. 2017, section 2), by name."""
 
 from __future__ import annotations
 
 import pytest
 
-from spanloom.link.transitions import Segment, actions, role_names
 from spanloom.native import Kernel
 
 
-def test_table_1() -> None:
-    """'Increase of parkinson disability after fluoxetine medication .', action by action."""
-    derived = actions(8, [Segment(2, 4, 0, "movement disorders")], ["disease"])
-    assert derived == [
-        "SEPN",
-        "SEPN",
-        "SEPY(disease)",
-        "APP",
-        "SEPNOR(movement disorders) SEPN",
-        "SEPN",
-        "SEPN",
-        "SEPN",
-    ]
+def role_names(types: list[str]) -> tuple[str, ...]:
+    """The R = 2 + 7 K roles, which own weights of the features of tokens: each label, and each pair of labels.
 
-
-def test_neighbours_and_the_end() -> None:
-    segments = [Segment(0, 1, 0, "a"), Segment(1, 3, 1), Segment(3, 4, 0, "b")]
-    assert actions(4, segments, ["x", "y"]) == [
-        "SEPY(x)",
-        "SEPNOR(a) SEPY(y)",
-        "APP",
-        "SEPY(x)",
-        "SEPNOR(b) END",
-    ]
+    A pair is reduced to what the transition system distinguishes, so that R grows with K and not with its square.
+    """
+    return (
+        "O",
+        *(f"{letter}-{name}" for name in types for letter in "BI"),
+        "O after O",
+        *(f"O after {name}" for name in types),
+        *(f"B-{name} after {what}" for name in types for what in ("O", "an entity")),
+        *(f"I-{name} after {letter}-{name}" for name in types for letter in "BI"),
+    )
 
 
 @pytest.mark.parametrize("types", [["a"], ["a", "b", "c"]])

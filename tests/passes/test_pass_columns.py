@@ -15,12 +15,12 @@ from spanloom.passes.columns import (
     Ranges,
     again,
     again_word,
-    best_elsewhere,
     one_word,
     paint,
 )
 from spanloom.passes.first import BINS, KnownNames, held_out_names
 from spanloom.text import prepare
+from spanloom.vocabulary.key_table import best_elsewhere
 
 KINDS = 3
 

@@ -133,8 +133,7 @@ def _examples(parts: Sequence[tuple[VocabularyForms, Linked, Sequence[Document],
     ptr = groups.ptr.tolist()
     for answer, first, end in zip(gold, ptr[:-1], ptr[1:], strict=True):
         if answer is not None:
-            same = np.array([reading == answer for reading in readings[first:end]])
-            exact[first:end] = same
+            same = exact[first:end] = np.array([reading == answer for reading in readings[first:end]])
             among = [len(reading) == 1 and reading[0] in answer for reading in readings[first:end]]
             right[first:end] = same if same.any() else among
     return _Examples(groups, right, exact, np.array(seen, np.bool_), np.array(fold, np.int64)).take(known)

@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -24,7 +25,7 @@ from spanloom.hashing import Int64, UInt64, hash_text, hashes
 from spanloom.sparse import gathered, row_offsets
 from spanloom.text.coordination import coordinated
 from spanloom.vocabulary.candidates import CandidateFinder
-from spanloom.vocabulary.folding import FoldedPieces, fold_word, pieces
+from spanloom.vocabulary.folding import fold_text
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
 
@@ -50,6 +51,8 @@ _AT: Final = {name: row for row, name in enumerate(_VALUES)}
 _BINS: Final = np.array([0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.999])
 _COUNTS: Final = np.array([0, 1, 3, 10, 30])
 _DOUBLINGS: Final = 6  # of the steps to an ancestor: 64
+_DIFFERENCES: Final = ("digits", "lost", "more", "lost0", "lost1", "more0", "more1")  # values by `Compared`
+_CACHED: Final = 1 << 14  # texts, and pairs of a text and a name
 _SHORT: Final = 5  # characters of a text that may be an abbreviation
 
 
@@ -121,7 +124,7 @@ class NearestConcepts(NamedTuple):
         name, share: (M,) similarity of the nearest name, and the share of training mentions with such a text that have
             the concept; 0 for none.
         prior: (M,) how many training mentions have the concept.
-        compared: (M, 6) the form beside the nearest name, see `Compared`.
+        compared: (M, 6) the form beside the nearest name, see `Compared.numbers`.
     """
 
     concept: Int64
@@ -174,8 +177,11 @@ class VocabularyForms:
         parts = list(dict.fromkeys(part for several in ways for way in several for part in way))
         texts = [*(form.text for form in forms), *parts]
         single = self._single(texts, [*(form.expanded for form in forms), *([None] * len(parts))])
-        best = _best(single, len(texts))
-        of_part = {part: best[len(forms) + number] for number, part in enumerate(parts)}
+        best = single.take(_best_rows(single))
+        found = dict(
+            zip(best.form.tolist(), zip(best.concept.tolist(), best.likely.tolist(), strict=True), strict=True)
+        )
+        of_part = {part: found.get(len(forms) + number, (NIL, 0.0)) for number, part in enumerate(parts)}
         sets: dict[tuple[int, ...], int] = {}
         several = [
             (number, sets.setdefault(concepts, len(sets)), share, likely)
@@ -189,10 +195,10 @@ class VocabularyForms:
         """Return the likeliest concept of each form; of one that stands for a set, of one of its parts."""
         single = self._single([form.text for form in forms], [form.expanded for form in forms])
         best = single.take(_best_rows(single))
-        compared = self._compared(forms, best)[1].numbers
+        beside = np.array([one.numbers for one in self._compared(forms, best)]).reshape(-1, 6)
         name, share, prior = np.zeros((3, len(forms)))
         found = NearestConcepts(np.full(len(forms), NIL), name, share, prior, np.zeros((len(forms), 6)))
-        rows = best.concept, best.name, best.share, self.prior[best.concept], compared
+        rows = best.concept, best.name, best.share, self.prior[best.concept], beside
         for column, own in zip(found, rows, strict=True):
             column[best.form] = own
         return found
@@ -254,18 +260,24 @@ class VocabularyForms:
         values = np.zeros((len(_VALUES), len(form)), np.uint64)
         own, sets_at, nil = slice(0, count), slice(count, count + more), slice(count + more, None)
         share, likely = (np.array([row[place] for row in several]) for place in (2, 3))
-        folded, compared = self._compared(forms, single)
+        beside = self._compared(forms, single)
         prior = self.prior[single.concept]
         numbers[own, 1:5] = np.stack([single.name, single.memory, single.share, np.log1p(prior) / 5], 1)
-        numbers[own, 5:11] = compared.numbers
+        numbers[own, 5:11] = np.array([one.numbers for one in beside]).reshape(-1, 6)
         numbers[own, 11:13] = np.stack([single.names_rank == 1, single.memory_rank == 1], 1)
         numbers[sets_at, 13], numbers[sets_at, 3], numbers[sets_at, 1] = 1.0, share, likely
         numbers[nil, 0] = 1.0
         if self.vectors is not None:
             texts, members = [one.expanded or one.text for one in forms], [sets[row[1]] for row in several]
-            numbers[: count + more, len(NUMBERS) :] = _by_encoder(
-                self.vectors, texts, single, form[sets_at], members, self.vocabulary.name_ends
-            )
+            lengths = np.array([len(one) for one in members], np.int64)
+            owners = np.append(single.form, np.repeat(form[sets_at], lengths))
+            every = np.append(single.concept, np.fromiter(chain.from_iterable(members), np.int64))
+            near = self.vectors.similarities(texts, owners, every, self.vocabulary.name_ends)
+            rank, nearest = np.empty(count), np.lexsort((-near[:count], single.form))
+            rank[nearest] = np.arange(count) - np.searchsorted(single.form, single.form) + 1
+            numbers[own, len(NUMBERS) :] = np.stack([near[:count], 1 / rank], 1)
+            means = np.bincount(np.repeat(np.arange(more), lengths), near[count:], more) / lengths
+            numbers[sets_at, len(NUMBERS)] = means  # of the concepts of a set
 
         def put(name: str, rows: slice, column: NDArray[np.generic]) -> None:
             values[_AT[name], rows] = column.astype(np.uint64)
@@ -288,8 +300,10 @@ class VocabularyForms:
         distinct, which = np.unique(single.concept, return_inverse=True)
         prefixes = (self.vocabulary.identifier(one).partition(":")[0] for one in distinct.tolist())
         put("prefix", own, hashes(list(prefixes))[which])
-        for row, name in enumerate(("digits", "lost", "more", "lost0", "lost1", "more0", "more1")):
-            put(name, own, compared.values[:, row])
+        counts = np.array([one.values for one in beside], np.int64).reshape(-1, 3).T
+        words = hashes([word for one in beside for word in one.words]).reshape(-1, 4).T
+        for name, column in zip(_DIFFERENCES, (*counts, *words), strict=True):
+            put(name, own, column)
         put("last", own, 1 + numbers[own, 10])
         put("preferred", own, 1 + (single.nearest == self._preferred[single.concept]))
         put("root", own, 1 + self.parents.root[single.concept])
@@ -301,29 +315,23 @@ class VocabularyForms:
         put("best_source", nil, 1 + _largest(single.form, single.source, size))
         put("best_share", nil, 1 + np.searchsorted(_BINS, _largest(single.form, single.share, size)))
         put("best_name", nil, 1 + np.searchsorted(_BINS, _largest(single.form, single.name, size)))
-        words = folded.described(folded.numbers(one.text for one in forms))
-        for row, name in enumerate(("form", "word0", "word1")):
-            put(name, nil, words[row])
-        every = np.concatenate([single.likely, likely, np.zeros(size)])
+        folds = [folded(one.text)[0] for one in forms]
+        joined = hashes([" ".join(sorted(one)) for one in folds])
+        put("form", nil, np.where(joined == 0, np.uint64(hash_text("")), joined))
+        for place in (0, 1):
+            put(f"word{place}", nil, hashes([(*one, "", "")[place] for one in folds]))
+        whole = np.concatenate([single.likely, likely, np.zeros(size)])
         ptr = np.append(0, np.cumsum(np.bincount(form, minlength=size)))
-        return FormTable(ptr, concept[order], sets, numbers[order], values[:, order], every[order])
+        return FormTable(ptr, concept[order], sets, numbers[order], values[:, order], whole[order])
 
-    def _compared(self, forms: Sequence[Form], single: _Single) -> tuple[FoldedTexts, Compared]:
-        """Return folded texts, and candidates beside their nearest names; of a text and its long form, the nearer."""
-        names = [self.vocabulary.names[name] for name in single.nearest.tolist()]
-        short = [one.text for one in forms]
-        either = [one.text if one.expanded is None else one.expanded for one in forms]
-        folded = FoldedTexts([*short, *either, *names])
-        text, other = folded.numbers(short), folded.numbers(either)
-        again = np.flatnonzero((text != other)[single.form])
-        name = folded.numbers(names)
-        compared = folded.compared(
-            np.append(text[single.form], other[single.form[again]]), np.append(name, name[again])
-        )
-        nearer = np.arange(len(name))
-        better = compared.numbers[len(name) :, 0] > compared.numbers[again, 0]
-        nearer[again[better]] = len(name) + np.flatnonzero(better)
-        return folded, Compared(compared.numbers[nearer], compared.values[nearer])
+    def _compared(self, forms: Sequence[Form], single: _Single) -> list[Compared]:
+        """Return candidates beside their nearest names; of a text and its long form, the nearer."""
+        found = []
+        for number, nearest in zip(single.form.tolist(), single.nearest.tolist(), strict=True):
+            texts = filter(None, (forms[number].text, forms[number].expanded))
+            ways = [compared(text, self.vocabulary.names[nearest]) for text in texts]
+            found.append(max(ways, key=lambda way: way.numbers[0]))
+        return found
 
 
 class Parents:
@@ -367,39 +375,6 @@ def _best_rows(single: _Single) -> Int64:
     return order.compress(last)
 
 
-def _best(single: _Single, forms: int) -> list[tuple[int, float]]:
-    """Return the likeliest concept of each form, and its score; `NIL` without candidates."""
-    found, best = [(NIL, 0.0)] * forms, single.take(_best_rows(single))
-    for form, concept, likely in zip(best.form.tolist(), best.concept.tolist(), best.likely.tolist(), strict=True):
-        found[form] = concept, likely
-    return found
-
-
-def _by_encoder(
-    vectors: NameVectors, texts: Sequence[str], single: _Single, form: Int64, members: Sequence[tuple[int, ...]],
-    ends: Int64,
-) -> NDArray[np.float64]:  # fmt: skip
-    """Return (S + R, 2) `BY_ENCODER` of single concepts, and of R sets: the mean similarity of their concepts.
-
-    Args:
-        vectors: of names.
-        texts: of the forms.
-        single: S concepts of them.
-        form: (R,) the form of each set.
-        members: R, the concepts of each set.
-        ends: (V,) where the names of each concept end.
-    """
-    count, lengths = len(single.form), np.array([len(one) for one in members], np.int64)
-    owners, concepts = np.repeat(form, lengths), np.fromiter(chain.from_iterable(members), np.int64)
-    near = vectors.similarities(texts, np.append(single.form, owners), np.append(single.concept, concepts), ends)
-    rank = np.empty(count)
-    rank[np.lexsort((-near[:count], single.form))] = np.arange(count) - np.searchsorted(single.form, single.form) + 1
-    found = np.zeros((count + len(members), len(BY_ENCODER)))
-    found[:count] = np.stack([near[:count], 1 / rank], 1)
-    found[count:, 0] = np.bincount(np.repeat(np.arange(len(members)), lengths), near[count:], len(members)) / lengths
-    return found
-
-
 def _largest(form: Int64, values: NDArray[np.generic], forms: int) -> NDArray[np.float64]:
     found = np.zeros(forms)
     np.maximum.at(found, form, values)
@@ -410,159 +385,53 @@ def _is_short(form: Form) -> bool:
     return form.expanded is None and len(form.text) <= _SHORT and form.text[:1].isupper() and " " not in form.text
 
 
-# How texts and names differ, word by word; for many pairs at once.
+# How texts and names differ, word by word.
 
 
 class Compared(NamedTuple):
-    """P texts beside P names.
+    """A text beside a name.
 
     Args:
-        numbers: (P, 6) the share of their closely folded words that both have (Jaccard), the share of the words of the
-            text, and of the name, that the other has, Levenshtein similarity without case, the share of their loosely
-            folded words that both have, and whether they end with the same word.
-        values: (P, 7) how their numbers differ: 1 no numbers, 2 the same, 3 only the text has some, 4 only the name, 5
-            others; 1 more than how many words only the text has, and only the name, at most 4; hashes of the first two
-            of the former and of the latter, in the order of the alphabet, 0 for none.
+        numbers: the share of their closely folded words that both have (Jaccard), the share of the words of the text,
+            and of the name, that the other has, Levenshtein similarity without case, the share of their loosely folded
+            words that both have, and whether they end with the same word.
+        values: how their numbers differ: 1 no numbers, 2 the same, 3 only the text has some, 4 only the name, 5 others;
+            1 more than how many words only the text has, and only the name, at most 4.
+        words: the first two of the former and of the latter, in the order of the alphabet; empty for none.
     """
 
-    numbers: NDArray[np.float64]
-    values: UInt64
+    numbers: tuple[float, ...]
+    values: tuple[int, ...]
+    words: tuple[str, ...]
 
 
-class _Words(NamedTuple):
-    """The folded words of S texts.
+@lru_cache(_CACHED)
+def folded(text: str) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+    """Return the closely folded words of a text in its order, the distinct ones, and the loosely folded ones."""
+    close = tuple(fold_text(text))
+    return close, frozenset(close), frozenset(fold_text(text, loose=True))
 
-    Args:
-        known: the distinct words, ascending.
-        ptr: (S + 1,) where those of each text begin.
-        ids: numbers of the words, in the order of the text.
+
+@lru_cache(_CACHED)
+def compared(text: str, name: str) -> Compared:
+    """Compare a text with a name.
+
+    >>> found = compared("renal cell tumour", "Renal tumors, type 2")
+    >>> [round(number, 2) for number in found.numbers], found.values, found.words
+    ([0.5, 0.67, 0.67, 0.4, 0.5, 0], (4, 2, 2), ('cell', '', '2', ''))
     """
-
-    known: list[str]
-    ptr: Int64
-    ids: Int64
-
-    @classmethod
-    def of(cls, folded: Sequence[Sequence[str]], words: FoldedPieces) -> _Words:
-        """Return the words of some texts, whose distinct pieces have been folded."""
-        every = list(chain.from_iterable(folded))
-        known = sorted(set(every))
-        rank = {word: number for number, word in enumerate(known)}
-        own = np.fromiter(map(rank.__getitem__, every), np.int64, len(every))
-        rows, ptr = gathered(np.cumsum([0, *map(len, folded)], dtype=np.int64), words.ids)
-        return cls(known, ptr[words.ptr], own[rows])
-
-    def sets(self) -> _Words:
-        """Return the distinct words of each text, ascending."""
-        size, texts = max(1, len(self.known)), len(self.ptr) - 1
-        keys = np.unique(np.repeat(np.arange(texts), np.diff(self.ptr)) * size + self.ids)
-        return _Words(self.known, np.searchsorted(keys, np.arange(texts + 1) * size), keys % size)
-
-    def at(self, texts: Int64, place: int) -> Int64:
-        """Return the numbers of the words at a place, counted from the end if negative; -1 without a word there."""
-        at = self.ptr[texts] + place if place >= 0 else self.ptr[texts + 1] + place
-        there = (at >= self.ptr[texts]) & (at < self.ptr[texts + 1])
-        found = np.full(len(texts), -1)
-        found[there] = self.ids[at[there]]
-        return found
-
-
-class _Split(NamedTuple):
-    """The words of P pairs of sets.
-
-    Args:
-        both: (P,) how many both have.
-        left, right: (P,) how many each has.
-        lost, more: words that only the left one has, and only the right one, by pair.
-    """
-
-    both: Int64
-    left: Int64
-    right: Int64
-    lost: _Words
-    more: _Words
-
-    @property
-    def overlap(self) -> NDArray[np.float64]:
-        """(P,) the share that both have."""
-        found: NDArray[np.float64] = self.both / np.maximum(1, self.left + self.right - self.both)
-        return found
-
-
-def _split(sets: _Words, left: Int64, right: Int64) -> _Split:
-    size, every = max(1, len(sets.known)), np.arange(len(left) + 1)
-    keys = []
-    for texts in (left, right):
-        rows, ptr = gathered(sets.ptr, texts)
-        keys.append(np.repeat(every[:-1], np.diff(ptr)) * size + sets.ids[rows])
-    shared = np.intersect1d(keys[0], keys[1], assume_unique=True)
-    lost, more = (
-        _Words(sets.known, np.searchsorted(own, every * size), own % size)
-        for own in (np.setdiff1d(one, shared, assume_unique=True) for one in keys)
+    (words, close, loose), (others, its_close, its_loose) = folded(text), folded(name)
+    lost, more = sorted(close - its_close), sorted(its_close - close)
+    both = len(close) - len(lost)
+    own, its, differing = (any(map(str.isdigit, part)) for part in (close, its_close, close ^ its_close))
+    numbers = (
+        both / max(1, len(close | its_close)),
+        both / max(1, len(close)),
+        both / max(1, len(its_close)),
+        Levenshtein.normalized_similarity(text.casefold(), name.casefold()),
+        len(loose & its_loose) / max(1, len(loose | its_loose)),
+        words[-1:] == others[-1:] != (),
     )
-    sizes = np.diff(sets.ptr)
-    return _Split(np.diff(np.searchsorted(shared, every * size)), sizes[left], sizes[right], lost, more)
-
-
-class FoldedTexts:
-    """Texts and names with their folded words.
-
-    Args:
-        texts: of which equal ones count once.
-
-    >>> folded = FoldedTexts(["renal cell tumour", "Renal tumors, type 2"])
-    >>> found = folded.compared(*(folded.numbers([text]) for text in folded.texts))
-    >>> found.numbers.round(2).tolist()[0], found.values[0, :3].tolist()
-    ([0.5, 0.67, 0.67, 0.4, 0.5, 0.0], [4, 2, 2])
-    """
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        self.texts = list(self._numbers)
-        words = pieces(self.texts)
-        folded = [fold_word(word) for word in words.distinct]
-        self._close, self._loose = (_Words.of([both[degree] for both in folded], words) for degree in (0, 1))
-        self._hashes = np.append(hashes(self._close.known), np.uint64(0))  # the last for no word
-
-    def numbers(self, texts: Iterable[str]) -> Int64:
-        """Return the numbers of some of the texts."""
-        return np.array([self._numbers[text] for text in texts], np.int64)
-
-    def compared(self, texts: Int64, names: Int64) -> Compared:
-        """Return how some texts and names differ, given their numbers."""
-        close, loose = (_split(words.sets(), texts, names) for words in (self._close, self._loose))
-        low = [text.casefold() for text in self.texts]
-        pairs = zip(texts.tolist(), names.tolist(), strict=True)
-        last = self._close.at(texts, -1)
-        numbers = [
-            close.overlap, close.both / np.maximum(1, close.left), close.both / np.maximum(1, close.right),
-            np.array([Levenshtein.normalized_similarity(low[text], low[name]) for text, name in pairs], np.float64),
-            loose.overlap, (last >= 0) & (last == self._close.at(names, -1)),
-        ]  # fmt: skip
-        digit = np.array([word.isdigit() for word in self._close.known], np.int64)
-
-        def digits(words: _Words) -> Int64:
-            return np.diff(np.append(0, np.cumsum(digit[words.ids]))[words.ptr])
-
-        own, others = (digits(self._close)[which] > 0 for which in (texts, names))
-        same = (digits(close.lost) == 0) & (digits(close.more) == 0)
-        values = [
-            np.where(same, 1 + own, np.where(others, 4 + own, 3)),
-            *(1 + np.minimum(3, np.diff(words.ptr)) for words in (close.lost, close.more)),
-            *(
-                self._hashes[words.at(np.arange(len(texts)), place)]
-                for words in (close.lost, close.more) for place in (0, 1)
-            ),
-        ]  # fmt: skip
-        return Compared(np.stack(numbers, 1), np.stack([column.astype(np.uint64) for column in values], 1))
-
-    def described(self, texts: Int64) -> UInt64:
-        """Return the hash of the folded words of each text, in any order, and those of its first two, (3, T)."""
-        words = self._close
-        ptr, ids = words.ptr.tolist(), words.ids.tolist()
-        joined = [
-            " ".join(words.known[word] for word in sorted(ids[ptr[text] : ptr[text + 1]])) for text in texts.tolist()
-        ]
-        whole = hashes(joined)
-        whole[whole == 0] = hash_text("")
-        return np.stack([whole, *(self._hashes[words.at(texts, place)] for place in (0, 1))])
+    digits = 1 + own if not differing else 4 + own if its else 3
+    values = digits, 1 + min(3, len(lost)), 1 + min(3, len(more))
+    return Compared(numbers, values, (*[*lost, "", ""][:2], *[*more, "", ""][:2]))

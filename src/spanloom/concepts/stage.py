@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from spanloom.scoring.explanation import Candidate
 from spanloom.sparse import gathered
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.key_table import best_elsewhere
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.records import Concept
 from spanloom.vocabulary.store import Vocabulary
@@ -130,23 +132,12 @@ def forms_of(documents: Sequence[Document], types: Collection[str]) -> list[Plac
             if text not in expanded:
                 expanded[text] = expand(text, defined)
             gap, long = len(mention.spans) > 1, expanded[text]
-            placed.append((place, Form(text, mention.type, _closed(text, long) if gap else long, gap)))
+            if gap:  # without the hyphens before it
+                closed = _OPEN.sub("", long or text)
+                long = None if closed == text else closed
+            placed.append((place, Form(text, mention.type, long, gap)))
         found.append(placed)
     return found
-
-
-def _closed(text: str, expanded: str | None) -> str | None:
-    """Return a text with a gap, or its long form, without the hyphens before the gap; ``None`` if it has neither."""
-    closed = _OPEN.sub("", expanded or text)
-    return None if closed == text else closed
-
-
-def _way(concepts: int, numbers: Floats) -> str:
-    """Return how a candidate was found, in words that follow *by*."""
-    if concepts != 1:
-        return "a phrase that names several concepts" if concepts else "no concept"
-    by = ("a name", "name"), ("training mentions", "memory")
-    return " and ".join(words for words, number in by if numbers[NUMBERS.index(number)] > 0) or "its words"
 
 
 class _Described(Described):
@@ -238,7 +229,10 @@ class ConceptStage:
                     over = sorted((Part(*one) for one in named if one[1]), key=lambda part: -abs(part.score))
                     concepts = [names[concept] for concept in readings[row]]
                     name = " + ".join(concept.name for concept in concepts)
-                    way = _way(len(concepts), linked.groups.numbers[row])
+                    evidence = linked.groups.numbers[row, [NUMBERS.index(name) for name in ("name", "memory")]] > 0
+                    by = " and ".join(compress(("a name", "training mentions"), evidence)) or "its words"
+                    several = "a phrase that names several concepts" if concepts else "no concept"
+                    way = by if len(concepts) == 1 else several
                     identifiers = tuple(concept.id for concept in concepts)
                     found[place].append(Candidate(identifiers, name, way, float(scores[row]), tuple(over)))
         return found
@@ -292,8 +286,7 @@ class ConceptStage:
                 "version that made it"
             )
         vocabularies: list[VocabularyForms] = []
-        while f"vocabulary{len(vocabularies)}" in part.parts:
-            number = len(vocabularies)
+        while f"vocabulary{(number := len(vocabularies))}" in part.parts:
             vocabulary = Vocabulary.from_part(part.part(f"vocabulary{number}"))
             finder = CandidateFinder.from_arrays(vocabulary, part.part(f"finder{number}").arrays, k=values.k)
             memory = Memory.from_arrays(part.part(f"memory{number}").arrays, len(vocabulary))
@@ -339,26 +332,18 @@ def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Par
     pair = np.repeat(np.arange(pairs.shape[1]), np.diff(ptr))
     single = np.flatnonzero((concept >= 0) & (concept < size))
     key = pairs[0][pair[single]] * size + concept[single]
-    order = np.lexsort((-likely[single], key))
-    key, ranked = key[order], single[order]
-    keys, first = np.unique(key, return_index=True)
-    second = first + 1
-    both = np.append(np.diff(first), len(key) - first[-1:]) > 1
-    top, who = likely[ranked[first]], pair[ranked[first]]
-    next_best = np.where(both, likely[ranked[np.minimum(second, max(0, len(ranked) - 1))]], 0.0) if len(ranked) else top
+    own, who = likely[single], pair[single]
 
     def largest(sought: Int64, asking: Int64) -> Floats:
         """Return the largest that another pair than the asking one gives to some documents' concepts."""
-        at = np.minimum(np.searchsorted(keys, sought), max(0, len(keys) - 1))
-        found: Floats = np.where(who[at] == asking, next_best[at], top[at])
-        return np.where(keys[at] == sought, found, 0.0)
+        row = best_elsewhere(key, own, who, sought, asking)
+        return np.where(row >= 0, own[row], 0.0)
 
     if len(single):
-        base = pairs[0][pair[single]] * size
-        numbers[single, _SUPPORT] = largest(base + concept[single], pair[single])
+        numbers[single, _SUPPORT] = largest(key, who)
         at, parent = parents.of(concept[single])
         related = np.zeros(len(single))
-        np.maximum.at(related, at, largest(base[at] + parent, pair[single][at]))
+        np.maximum.at(related, at, largest((key - concept[single])[at] + parent, who[at]))
         numbers[single, _RELATED] = related
     taken, every = gathered(ptr, inverse)
     return rows[taken], every, numbers[taken]
@@ -434,11 +419,11 @@ class Ranker:
 
     def parts(self, groups: Groups) -> tuple[tuple[str, ...], Floats]:
         """Return names of P parts of a score, numbers and templates, and what each gives each candidate, (C, P)."""
-        names = {name: row for row, name in enumerate(conjunctions(TEMPLATES).names)}
+        names = conjunctions(TEMPLATES).names
         columns = [self._weighed(groups)]
         for template in TEMPLATES:
             made = conjunctions((template,))
-            values = np.ascontiguousarray(groups.values[[names[name] for name in made.names]])
+            values = np.ascontiguousarray(groups.values[[names.index(name) for name in made.names]])
             columns.append(self.index.weighed(made, values, self.sparse)[:, None].astype(np.float64))
         return (*self.numbers, *TEMPLATES), np.concatenate(columns, 1)
 

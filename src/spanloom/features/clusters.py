@@ -26,6 +26,7 @@ from spanloom.features.template import Column
 from spanloom.files.output import output_file
 from spanloom.hashing import Slots, UInt64, find_numbers, hash_text, hash_values, hashes
 from spanloom.native import Kernel
+from spanloom.sparse import row_offsets
 
 _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts are rare
 _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
@@ -107,7 +108,7 @@ class Clusters(dict[str, str]):
     def share(self, words: Iterable[str]) -> float:
         """Return the share of the distinct words that have bits of their own, 0 to 1; 1 where there is no word."""
         distinct = set(words)
-        return sum(word in self for word in distinct) / max(len(distinct), 1) if distinct else 1.0
+        return sum(word in self for word in distinct) / len(distinct) if distinct else 1.0
 
 
 class ClusterForms:
@@ -159,11 +160,11 @@ class ClusterForms:
 
 def _hashes_of(pairs: Sequence[tuple[str, str]], columns: Sequence[Column]) -> UInt64:
     """Return the hash of each column's value for bits and bands, (values, columns); 0 without a value."""
-    table = np.zeros((len(pairs), len(columns)), np.uint64)
-    for k, column in enumerate(columns):
-        values = [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in pairs]
-        table[:, k] = hashes(values)
-    return table
+    values = (
+        [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in pairs]
+        for column in columns
+    )
+    return np.stack(list(map(hashes, values)), 1)
 
 
 def induce(sentences: Iterable[Sequence[str]], clusters: int, min_count: int = 1) -> Clusters:
@@ -256,8 +257,10 @@ def _cluster(
     for first in range(0, len(words), _STRIDE):
         _enter(window, bigrams, counts, first, min(first + _STRIDE, len(words)))
         progress(min(first + _STRIDE, len(words)), len(words))
-    codes = _codes(window)
-    paths = {word: codes[_root(window.parent, i)] for i, word in enumerate(words)}
+    codes, root = _codes(window), window.parent
+    while (root[root] != root).any():
+        root = root[root]
+    paths = {word: codes[own] for word, own in zip(words, root.tolist(), strict=True)}
     return Clusters(paths, dict(zip(words, counts.tolist(), strict=True)))
 
 
@@ -270,9 +273,7 @@ def _rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return entries of a matrix as compressed sparse rows."""
     order = np.lexsort((column, row))
-    start = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=size), out=start[1:])
-    return start, np.ascontiguousarray(column[order]), np.ascontiguousarray(value[order])
+    return row_offsets(row, size), column[order], value[order]
 
 
 def _window(clusters: int, counts: NDArray[np.int64]) -> Window:
@@ -295,12 +296,6 @@ def _window(clusters: int, counts: NDArray[np.int64]) -> Window:
         logs=logs,
         scale=scale,
     )
-
-
-def _root(parent: NDArray[np.int64], word: int) -> int:
-    while parent[word] != word:
-        word = int(parent[word])
-    return word
 
 
 def _codes(window: Window) -> dict[int, str]:
@@ -334,12 +329,22 @@ def read_paths(path: str | Path) -> Clusters:
     """
     paths: dict[str, str] = {}
     counts: dict[str, int] = {}
-    letters: dict[str, dict[str, str]] = {}
+    letters: dict[str, dict[str, str]] = {way: {} for way in WAYS}
     try:
         with Path(path).open(encoding="utf-8-sig", newline="\n") as file:
             for number, line in enumerate(file, 1):
-                bits, word, last = _parse(line.rstrip("\r\n"), path, number)
-                table = letters.setdefault(last, {}) if last in WAYS else paths
+                columns = line.rstrip("\r\n").split("\t")
+                if len(columns) != 3:
+                    message = f"found {len(columns)} columns, expected bit string, word and count between tabs"
+                    raise DataError(message, path=path, line=number)
+                bits, word, last = columns
+                if bits.strip("01") or not bits:
+                    message = f"found the bit string {clip(bits)}, expected the digits 0 and 1"
+                    raise DataError(message, path=path, line=number)
+                if last not in letters and not (last.isascii() and last.isdigit() and len(last) < 19):
+                    message = f"found the count {clip(last)}, expected a whole number, or one of {', '.join(WAYS)}"
+                    raise DataError(message, path=path, line=number)
+                table = letters.get(last, paths)
                 if word in table:
                     raise DataError(f"found {clip(word)} twice, expected each word once", path=path, line=number)
                 table[word] = bits
@@ -347,21 +352,7 @@ def read_paths(path: str | Path) -> Clusters:
                     counts[word] = int(last)
     except UnicodeDecodeError as error:
         raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from error
-    return Clusters(paths, counts, {way: letters[way] for way in WAYS if way in letters})
-
-
-def _parse(line: str, path: str | Path, number: int) -> list[str]:
-    columns = line.split("\t")
-    if len(columns) != 3:
-        message = f"found {len(columns)} columns, expected bit string, word and count between tabs"
-        raise DataError(message, path=path, line=number)
-    bits, _, last = columns
-    if bits.strip("01") or not bits:
-        raise DataError(f"found the bit string {clip(bits)}, expected the digits 0 and 1", path=path, line=number)
-    if last not in WAYS and not (last.isascii() and last.isdigit() and len(last) < 19):
-        message = f"found the count {clip(last)}, expected a whole number, or one of {', '.join(WAYS)}"
-        raise DataError(message, path=path, line=number)
-    return columns
+    return Clusters(paths, counts, {way: table for way, table in letters.items() if table})
 
 
 def write_paths(

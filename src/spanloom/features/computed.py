@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -50,19 +50,29 @@ class Resources:
         return tuple(name for name in COMPUTED if name != CATEGORY_COLUMN or self.categories is not None)
 
 
-def _lemmas(document: Document, _: Resources) -> list[str]:
-    return list(map(lemma, document.words))
+@lru_cache(_CACHED_LEMMAS)
+def lemma(word: str) -> str:
+    """Return the lemma of an English word, in lower case; the word itself if no rule applies.
+
+    The dictionary and the rules are those of `simplemma`. The context is not used: ``left`` is ``left``, the side and
+    the verb.
+
+    >>> [lemma(word) for word in ("Atria", "denied", "COPD", "84.2")]
+    ['atrium', 'deny', 'copd', '84.2']
+    """
+    plain = 0 < len(word) <= _LONGEST_WORD and not any("\ud800" <= character <= "\udfff" for character in word)
+    return (_lemmatizer()(word, "en") if plain else word).lower()
+
+
+@cache  # loaded for the first lemma: most models use none, and loading slows the start
+def _lemmatizer() -> Callable[[str, str], str]:
+    return cast("Callable[[str, str], str]", resolve_name("simplemma:lemmatize"))
 
 
 def _sections(document: Document, resources: Resources) -> list[str]:
     names = section_names(document, resources.rules.sections)
     sizes = [] if document.sentences is None else np.diff(document.sentences).ravel().tolist()
     return [name for name, size in zip(names, sizes, strict=True) for _ in range(size)]
-
-
-def _notes(document: Document, resources: Resources) -> list[str]:
-    kind = note_type(document, resources.rules.notes, resources.rules.sections)
-    return [kind] * document.token_count
 
 
 def _categories(document: Document, resources: Resources) -> list[str]:
@@ -73,9 +83,9 @@ def _categories(document: Document, resources: Resources) -> list[str]:
 
 COMPUTED: Final = MappingProxyType[str, Callable[[Document, Resources], list[str]]](
     {
-        "lemma": _lemmas,
+        "lemma": lambda document, _: list(map(lemma, document.words)),
         "section": _sections,
-        "note": _notes,
+        "note": lambda document, own: [note_type(document, own.rules.notes, own.rules.sections)] * document.token_count,
         CATEGORY_COLUMN: _categories,
     }
 )
@@ -104,23 +114,3 @@ def category_phrases(concepts: Iterable[Concept]) -> Phrases:
         named = [(UNNAMED_CATEGORY, names) for _, names in named]
     entries = [(name, category) for category, names in named if category for name in names]
     return Phrases(([name[start:end] for start, end in tokenize(name).tolist()], label) for name, label in entries)
-
-
-@lru_cache(_CACHED_LEMMAS)
-def lemma(word: str) -> str:
-    """Return the lemma of an English word, in lower case; the word itself if no rule applies.
-
-    The dictionary and the rules are those of `simplemma`. The context is not used: ``left`` is ``left``, the side and
-    the verb.
-
-    >>> [lemma(word) for word in ("Atria", "denied", "COPD", "84.2")]
-    ['atrium', 'deny', 'copd', '84.2']
-    """
-    plain = 0 < len(word) <= _LONGEST_WORD and not any("\ud800" <= character <= "\udfff" for character in word)
-    return (_lemmatizer()(word, "en") if plain else word).lower()
-
-
-@cache  # loaded for the first lemma: most models use none, and loading slows the start
-def _lemmatizer() -> Callable[[str, str], str]:
-    found: Callable[[str, str], str] = resolve_name("simplemma:lemmatize")
-    return found

@@ -80,7 +80,10 @@ def count_words(documents: Iterable[Document]) -> TextCounts:
             counts = np.append(counts, np.zeros(max(len(counts), len(seen.words) - len(counts)), np.int64))
         own = np.bincount(numbers)
         counts[: len(own)] += own
-        runs.append(_pairs(numbers, batch.sentences))
+        inside = np.ones(max(len(numbers) - 1, 0), bool)  # pairs of neighbours within sentences
+        inside[batch.sentences[(batch.sentences > 0) & (batch.sentences < len(numbers))] - 1] = False
+        left, right = (some.astype(np.uint64)[inside] for some in (numbers[:-1], numbers[1:]))
+        runs.append(Neighbours(*np.unique((left << _HALF) | right, return_counts=True)))
         while len(runs) > 1 and 2 * len(runs[-1].pairs) > len(runs[-2].pairs):
             runs[-2:] = [_merged(runs[-2:])]
     return TextCounts(seen.words, counts[: len(seen.words)].copy(), _merged(runs))
@@ -112,15 +115,6 @@ def frequent_words(counted: TextCounts, min_count: int) -> TextCounts:
         counted.counts[order[:size]],
         _merged([Neighbours(keys, counted.neighbours.times[kept])]),
     )
-
-
-def _pairs(ids: Int64, sentences: Int64) -> Neighbours:
-    """Return the pairs of neighbours within the sentences of a batch."""
-    inside = np.ones(max(len(ids) - 1, 0), bool)
-    bounds = sentences[(sentences > 0) & (sentences < len(ids))]
-    inside[bounds - 1] = False
-    keys = (ids[:-1][inside].astype(np.uint64) << _HALF) | ids[1:][inside].astype(np.uint64)
-    return Neighbours(*np.unique(keys, return_counts=True))
 
 
 def _merged(runs: list[Neighbours]) -> Neighbours:

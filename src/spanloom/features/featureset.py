@@ -161,9 +161,8 @@ class FeatureSet:
         have = {*available, *resources.columns}.difference(ignore)
 
         def served(column: str) -> bool:
-            if is_cluster_column(column):
-                return not _lack(clusters, column)
-            return is_word_column(column) or column in have
+            word = is_word_column(column) or column in have
+            return not _lack(clusters, column) if is_cluster_column(column) else word
 
         templates = parse_all(PRESETS[name])
         every = {column.name for template in templates for column in template.columns}
@@ -191,17 +190,6 @@ class FeatureSet:
         result.dropped = self.dropped
         return result
 
-    def _refuse(self, name: str, document: Document) -> None:
-        template = next(t for t in self.templates if any(c.name == name for c in t.columns))
-        computed = [column for column in self.resources.columns if column not in document.columns]
-        known = ", ".join([*WORD_COLUMNS, CLUSTER_COLUMN, *computed, *document.columns])
-        hint = "give a vocabulary; without one " if name == CATEGORY_COLUMN else ""
-        raise UsageError(
-            f"template {clip(template.text)} names the column {name!r}, which document "
-            f"{clip(document.id)} does not have; "
-            f"{hint}there are {known}"
-        )
-
     def enrich(self, batch: Batch) -> Batch:
         """Return the batch with the computed columns that the templates name; a column that is there is kept.
 
@@ -216,11 +204,18 @@ class FeatureSet:
         """
         for name in self.needs:
             for document in batch.lacking(name):
-                self._refuse(name, document)
-        missing = {}
+                template = next(t for t in self.templates if any(c.name == name for c in t.columns))
+                computed = [column for column in self.resources.columns if column not in document.columns]
+                known = ", ".join([*WORD_COLUMNS, CLUSTER_COLUMN, *computed, *document.columns])
+                hint = "give a vocabulary; without one " if name == CATEGORY_COLUMN else ""
+                raise UsageError(
+                    f"template {clip(template.text)} names the column {name!r}, which document {clip(document.id)} "
+                    f"does not have; {hint}there are {known}"
+                )
+        missing: dict[str, list[str]] = {}
         for name in self.computed:
             if not batch.has(name):
-                missing[name] = values = list[str]()
+                missing[name] = values = []
                 for i, document in enumerate(batch.documents):
                     own = document.columns.get(name)
                     values += COMPUTED[name](batch.view(i), self.resources) if own is None else own
@@ -311,12 +306,8 @@ def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:
     >>> available_columns([Document("a", tokens=tokens, columns={"pos": ["DT"]}), Document("b", tokens=tokens)])
     ()
     """
-    common: dict[str, None] | None = None
-    for document in documents:
-        if document.tokens is not None and len(document.tokens):
-            names = document.columns if common is None else common
-            common = {name: None for name in names if name in document.columns}
-    return tuple(common or ())
+    columns = [tuple(document.columns) for document in documents if document.token_count]
+    return tuple(name for name in (columns[0] if columns else ()) if all(name in own for own in columns))
 
 
 def in_parts(
@@ -363,7 +354,11 @@ def _check(template: FeatureTemplate, clusters: Mapping[str, str] | None, resour
                 problem = "needs word vectors; none are given"
             elif is_cluster_column(column.name) and (lack := _lack(clusters, column.name)):
                 problem = f"needs word clusters; {lack}"
-            elif (is_word_column(column.name) and word_column(column) is None) or _cuts_prefix(column):
+            elif column.size and (
+                word_column(column) is None
+                if is_word_column(column.name)
+                else is_cluster_column(column.name) and column.name != CLUSTER_COLUMN
+            ):
                 problem = (
                     f"cuts the column {clip(column.name)}; only w, low, norm, cluster and those of the data can be"
                 )
@@ -378,7 +373,3 @@ def _lack(clusters: Mapping[str, str] | None, column: str) -> str:
     if clusters is None:
         return "none are given"
     return "" if column != BAND_COLUMN or Clusters.of(clusters).counts else "those given have no counts of words"
-
-
-def _cuts_prefix(column: Column) -> bool:
-    return bool(column.size) and column.name != CLUSTER_COLUMN and is_cluster_column(column.name)

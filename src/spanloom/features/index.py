@@ -24,7 +24,6 @@ from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 
 Float32 = NDArray[np.float32]
-Ranges: TypeAlias = list[tuple[int, int]]
 BLOCK_TOKENS: Final = 1 << 17
 """Tokens of a block of documents whose keys are made at once, about."""
 _MOST_PLACES: Final = 1 << 25
@@ -291,7 +290,17 @@ def build_index(
         dense, keys = keys.dense, [keys]
     numbers, offsets, distinct = _number(keys, scratch)
     ranges = even_ranges(len(offsets) - 1, -(-len(offsets) // _RANGE))
-    groups, counts, sizes = _merge(numbers, offsets, ranges, len(distinct), min_count, scratch)
+    # 1. The group of each distinct key, and of each group its tokens and its keys.
+    signature = np.zeros((len(distinct), 3), np.uint64)
+    for begin, end in ranges:
+        _signatures(numbers, offsets, begin, end, signature)
+        scratch.release()
+    groups, leaders, counts, sizes = (np.empty(len(distinct), np.int32) for _ in range(4))
+    table = np.empty(len(Slots.empty(len(distinct)).table), np.int32)
+    found = _group(signature, min_count, table, groups, leaders, counts, sizes)
+    counts, sizes = counts[:found].copy(), sizes[:found].copy()
+    del signature, table, leaders
+    # 2. The rows of the keys, by falling frequency.
     order = np.argsort(-counts, kind="stable")
     new = np.empty(len(order) + 1, np.int32)
     new[order] = np.arange(len(order), dtype=np.int32)
@@ -305,86 +314,37 @@ def build_index(
     slots = Slots.empty(int((rows >= 0).sum()))
     enter_rows(distinct, rows, *slots)
     del distinct
-    matrix, first = _matrix(numbers, offsets, ranges, rows, len(order), scratch)
+    # 3. The matrix, in the memory of the keys' numbers, and the first token of each row.
+    out = scratch.empty("offsets", len(offsets), np.int64)
+    first, last = np.empty(len(order), np.int32), np.full(len(order), -1, np.int32)
+    out[0] = 0
+    for begin, end in ranges:
+        _rows_of_tokens(numbers, offsets, rows, last, begin, end, out, first)
+        scratch.release()
     more = 0 if dense is None else dense.width
     index = FeatureIndex(slots.table, np.append(sizes[order], np.ones(more)).astype(np.float32))
     counts = np.append(counts[order], np.full(more, len(offsets) - 1, np.int32))
-    return Built(index, matrix._replace(dense=dense), counts, first)
+    return Built(index, Sparse(scratch.trimmed(numbers, int(out[-1])), out, dense=dense), counts, first)
 
 
 def _number(blocks: Iterable[Keys], scratch: Scratch) -> tuple[Int32, Int64, UInt64]:
     """Return the number of each key in the order of first occurrence, where each token's begin, and distinct keys."""
     numbers, offsets = scratch.growing("matrix", np.int32), scratch.growing("key-offsets", np.int64)
     offsets.append(np.zeros(1, np.int64))
-    numbering, size = None, 0
-    for keys in blocks:
-        numbering = _Numbering(len(keys.ids) // 16) if numbering is None else numbering
-        numbers.append(numbering.of(keys.ids))
-        offsets.append(keys.offsets[1:] + size)
-        size += len(keys.ids)
-    return numbers.array(), offsets.array(), np.empty(0, np.uint64) if numbering is None else numbering.keys
-
-
-class _Numbering:
-    """The numbers of distinct keys, in the order of first occurrence, while keys come in blocks.
-
-    Args:
-        room: for so many distinct keys, to begin with.
-    """
-
-    def __init__(self, room: int) -> None:
-        self._keys, self._found, self._room = np.empty(0, np.uint64), 0, room
-        self._grow()
-
-    @property
-    def keys(self) -> UInt64:
-        """The distinct keys."""
-        return self._keys[: self._found]
-
-    def of(self, ids: UInt64) -> Int32:
-        """Return the number of each key of a block."""
-        numbers, at, reached = np.empty(len(ids), np.int32), 0, np.zeros(2, np.int64)
-        while True:
-            _number_keys(ids, at, *self._slots, self._keys, self._found, self._room, numbers, reached)
-            at, self._found = reached.tolist()
-            if at == len(ids):
-                return numbers
-            self._room *= 2
-            self._grow()
-
-    def _grow(self) -> None:
-        known = self.keys
-        self._slots = Slots.numbering(known, self._room)
-        self._room = int(len(self._slots.table) * FILLING)
-        self._keys = np.empty(self._room + BATCH + 1, np.uint64)
-        self._keys[: len(known)] = known
-
-
-def _merge(
-    numbers: Int32, offsets: Int64, ranges: Ranges, distinct: int, min_count: int, scratch: Scratch
-) -> tuple[Int32, Int32, Int32]:
-    """Return the group of each distinct key, and of each group its tokens and its keys."""
-    signature = np.zeros((distinct, 3), np.uint64)
-    for begin, end in ranges:
-        _signatures(numbers, offsets, begin, end, signature)
-        scratch.release()
-    groups, first, counts, sizes = (np.empty(distinct, np.int32) for _ in range(4))
-    table = np.empty(len(Slots.empty(distinct).table), np.int32)
-    found = _group(signature, min_count, table, groups, first, counts, sizes)
-    return groups, counts[:found].copy(), sizes[:found].copy()
-
-
-def _matrix(
-    numbers: Int32, offsets: Int64, ranges: Ranges, rows: Int32, width: int, scratch: Scratch
-) -> tuple[Sparse, Int32]:
-    """Return the matrix, in the memory of the keys' numbers, and the first token of each row."""
-    out = scratch.empty("offsets", len(offsets), np.int64)
-    first, last = np.empty(width, np.int32), np.full(width, -1, np.int32)
-    out[0] = 0
-    for begin, end in ranges:
-        _rows_of_tokens(numbers, offsets, rows, last, begin, end, out, first)
-        scratch.release()
-    return Sparse(scratch.trimmed(numbers, int(out[-1])), out), first
+    slots, keys, found, room, size = Slots.empty(0), np.empty(0, np.uint64), 0, 0, 0
+    for block in blocks:
+        own, at, reached = np.empty(len(block.ids), np.int32), -1, np.zeros(2, np.int64)
+        while at < len(block.ids):
+            if not room or at >= 0:  # at first, and whenever there is none left
+                slots = Slots.numbering(keys[:found], 2 * room or len(block.ids) // 16)
+                room = int(len(slots.table) * FILLING)
+                keys = np.append(keys[:found], np.empty(room + BATCH + 1 - found, np.uint64))
+            _number_keys(block.ids, max(at, 0), *slots, keys, found, room, own, reached)
+            at, found = reached.tolist()
+        numbers.append(own)
+        offsets.append(block.offsets[1:] + size)
+        size += len(block.ids)
+    return numbers.array(), offsets.array(), keys[:found]
 
 
 def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[int]) -> list[tuple[str, ...]]:
@@ -410,9 +370,8 @@ def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[i
     for at in np.unique(owners).tolist():  # all tokens of a document together, as its columns are computed once
         own = tokens[owners == at]
         [view] = features.enrich(batch.part(at, at + 1)).views()
-        for token, pairs in zip(
-            own.tolist(), features.named_keys(view, (own - batch.starts[at]).tolist()), strict=True
-        ):
+        every = features.named_keys(view, (own - batch.starts[at]).tolist())
+        for token, pairs in zip(own.tolist(), every, strict=True):
             of_row = names.setdefault(token, {})
             found = built.index.rows(np.array([key for _, key in pairs], np.uint64)).tolist()
             for (name, _), row in zip(pairs, found, strict=True):

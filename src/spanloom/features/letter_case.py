@@ -21,7 +21,7 @@ from spanloom.features.tokens import Tokens, flatten, once
 from spanloom.hashing import Int64, UInt64, hash_values, intern
 from spanloom.modelfile import Array, ModelPart
 from spanloom.native import Kernel
-from spanloom.sparse import places_of
+from spanloom.sparse import found_in, places_of
 
 _LETTERS: Final = 26
 _ASCII: Final = 127
@@ -108,9 +108,8 @@ class UsualCase(NamedTuple):
 
     def find(self, hashes: UInt64) -> tuple[NDArray[np.bool_], NDArray[np.uint32]]:
         """Return for V words in lower case whether each is known, and its capital letters, 0 if it is not."""
-        rows = np.minimum(np.searchsorted(self.keys, hashes), len(self.keys) - 1)
-        known = self.keys[rows] == hashes
-        return known, self.capitals[rows] * known
+        rows = found_in(self.keys, hashes)
+        return rows >= 0, self.capitals[rows] * (rows >= 0)
 
 
 def _cased(usual: Mapping[str, str]) -> bool:
@@ -183,7 +182,10 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
         changes = sure[owner] & (known | (kinds[owner] != _TITLE))
         starts, ends = starts[changes], ends[changes]
         _lower(codes, starts, ends)
-        _raise(codes, starts, ends, (capitals | first)[changes])
+        raised = (capitals | first)[changes]  # the letters from a to z where the bits of a mask are set
+        for bit in range(int(raised.max(initial=0)).bit_length()):
+            places = (starts + bit)[(raised >> bit & 1 == 1) & (starts + bit < ends)]
+            codes[places] -= _GAP * _letters(codes[places], "a")
     return tokens._replace(
         text=codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=codes, plain=False
     )
@@ -204,10 +206,3 @@ def _lower(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> None:
     """Make the letters from A to Z of some words small ones."""
     places, _ = places_of(starts, ends - starts)
     codes[places] += _GAP * _letters(codes[places], "A")
-
-
-def _raise(codes: NDArray[np.uint32], starts: Int64, ends: Int64, capitals: NDArray[np.uint32]) -> None:
-    """Make the letters from a to z of some words capital ones where the bits of a mask are set."""
-    for bit in range(int(capitals.max(initial=0)).bit_length()):
-        places = (starts + bit)[(capitals >> bit & 1 == 1) & (starts + bit < ends)]
-        codes[places] -= _GAP * _letters(codes[places], "a")

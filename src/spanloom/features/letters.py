@@ -89,13 +89,10 @@ def _node(votes: Counter[str]) -> str:
 
 def spelled(paths: Mapping[str, str], letters: Letters, word: str) -> str:
     """Return the bits of a word that ``paths`` may lack, by its letters; the empty string where nothing is known."""
-    bits = paths.get(word)
-    if bits is not None:
-        return bits
+    if word in paths:
+        return paths[word]
     for way, spelling in spellings(word) if letters else ():
-        bits = letters[way].get(spelling) if way in letters else None
-        if bits is None and way in _FOLDED:
-            bits = paths.get(spelling)
-        if bits is not None:
-            return bits
+        for table in (letters.get(way, {}), paths if way in _FOLDED else {}):
+            if spelling in table:
+                return table[spelling]
     return ""

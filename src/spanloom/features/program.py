@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary
 from spanloom.features.template import Bag, Column, Feature
 from spanloom.hashing import UInt64, hashes
 
-_CONJUNCTION: Final = 0
-_BAG: Final = 1
-_SET: Final = 2
+_CONJUNCTION, _BAG, _SET = range(3)
 
 
 class FeatureProgram(NamedTuple):
@@ -43,26 +41,25 @@ class FeatureProgram(NamedTuple):
 def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> FeatureProgram:
     """Compile features to arrays, for values of these columns."""
     number = {column: c for c, column in enumerate(columns)}
-    kinds, read, shifts, places, reach = [], [], [], [0], 0
+    kinds, places, reach = [], [0], 0
+    read: list[tuple[int, int]] = []  # columns, and offsets
     for feature in features:
         if isinstance(feature, Bag):
             kinds.append(_BAG)
-            read += [number[feature.column]] * 2
-            shifts += [feature.first, feature.last]
+            read += [(number[feature.column], offset) for offset in (feature.first, feature.last)]
         else:
-            offsets = [place.offset for place in feature.places]
             kinds.append(_SET if is_set(feature) else _CONJUNCTION)
-            read += [number[place.column] for place in feature.places]
-            shifts += offsets
-            reach = max(reach, *map(abs, offsets), 0)
-        places.append(len(shifts))
+            read += [(number[place.column], place.offset) for place in feature.places]
+            reach = max([reach, *(abs(place.offset) for place in feature.places)])
+        places.append(len(read))
+    columns_read, shifts = np.array(read, np.int64).reshape(-1, 2).T.copy()
     before, after = boundaries(reach)
     return FeatureProgram(
         np.array(kinds, np.int64),
         hashes([str(feature) for feature in features]),
         np.array(places, np.int64),
-        np.array(read, np.int64),
-        np.array(shifts, np.int64),
+        columns_read,
+        shifts,
         before,
         after,
         hashes(ORTHOGRAPHY),
@@ -71,9 +68,8 @@ def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> 
 
 def most_keys(features: Sequence[Feature]) -> int:
     """Return the most keys that a token can have."""
-    windows = sum(feature.last - feature.first + 1 for feature in features if isinstance(feature, Bag))
-    return windows + sum(
-        len(ORTHOGRAPHY) if is_set(feature) else 1 for feature in features if not isinstance(feature, Bag)
+    return sum(
+        one.last - one.first + 1 if isinstance(one, Bag) else len(ORTHOGRAPHY) if is_set(one) else 1 for one in features
     )
 
 

@@ -40,7 +40,12 @@ def named_features(
     Raises:
         DataError: no sentence holds the token.
     """
-    first, end = _sentence(document, token)
+    bounds = np.zeros((0, 2), np.int64) if document.sentences is None else document.sentences
+    at = np.flatnonzero((bounds[:, 0] <= token) & (token < bounds[:, 1]))
+    if not len(at):
+        message = f"document {clip(document.id)} has no sentence with token {token}; split it into sentences first"
+        raise DataError(message)
+    first, end = bounds[at[0]].tolist()
 
     def values(column: Column, at: int) -> tuple[str, ...]:
         if not first <= at < end:
@@ -78,8 +83,7 @@ def _values(document: Document, column: Column, at: int, clusters: Clusters) -> 
     word = document.text[start:end]
     if column.name == SET_COLUMN:
         return orthography(word)
-    rule = word_column(column)
-    if rule is not None:
+    if (rule := word_column(column)) is not None:
         value = rule[2](word)
         return () if value is None else (value,)
     if is_cluster_column(column.name):
@@ -87,12 +91,3 @@ def _values(document: Document, column: Column, at: int, clusters: Clusters) -> 
     else:
         value = cut(document.columns[column.name][at], column.size)
     return (value,) if value else ()
-
-
-def _sentence(document: Document, token: int) -> tuple[int, int]:
-    if document.sentences is not None:
-        at = int(np.searchsorted(document.sentences[:, 1], token, side="right"))
-        if token >= 0 and at < len(document.sentences) and document.sentences[at, 0] <= token:
-            first, end = document.sentences[at].tolist()
-            return first, end
-    raise DataError(f"document {clip(document.id)} has no sentence with token {token}; split it into sentences first")

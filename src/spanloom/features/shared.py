@@ -115,38 +115,19 @@ def divide(features: Sequence[Feature], columns: Sequence[Column]) -> Divided:
     own: list[Feature] = []
     for feature in features:
         group = group_of(feature)
-        if group is None:
-            own.append(feature)
-        else:
-            grouped.setdefault(group, []).append(feature)
+        (own if group is None else grouped.setdefault(group, [])).append(feature)
     groups = sorted(grouped, key=lambda group: group.bag is not None)
     outside = [abs(group.first) if group.bag is None else 0 for group in groups]
     most = [sum(1 if isinstance(one, Bag) else most_keys([one]) for one in grouped[group]) for group in groups]
     read = [c for c in columns if any(c in feature.columns for feature in own)]
-    return Divided(
-        tuple(groups),
-        _compile(groups, [grouped[group] for group in groups], columns, max(outside, default=0)),
-        compile_features(own, read),
-        np.array([columns.index(c) for c in read], np.int64),
-        most_keys(own),
-        np.array(most, np.int64),
-        np.array(outside, np.int64),
-        sum(1 if group.bag is None else group.last - group.first + 1 for group in groups),
-    )
-
-
-def _compile(
-    groups: Sequence[Group], features: Sequence[Sequence[Feature]], columns: Sequence[Column], reach: int
-) -> SharedProgram:
-    sources = sources_of(columns)
-    flat = [feature for group in features for feature in group]
-    before, after = boundaries(reach)
-    return SharedProgram(
+    sources, flat = sources_of(columns), [feature for group in groups for feature in grouped[group]]
+    before, after = boundaries(max(outside, default=0))
+    shared = SharedProgram(
         np.array([sources.index(group.source) for group in groups], np.int64),
         np.array([group.first for group in groups], np.int64),
         np.array([group.last for group in groups], np.int64),
         np.array([group.bag is not None for group in groups], np.bool_),
-        np.cumsum([0, *map(len, features)]),
+        np.cumsum([0, *(len(grouped[group]) for group in groups)]),
         hashes([str(feature) for feature in flat]),
         np.array([not isinstance(one, Bag) and is_set(one) for one in flat], np.bool_),
         np.cumsum([0, *(len(feature.columns) for feature in flat)]),
@@ -154,4 +135,14 @@ def _compile(
         before,
         after,
         hashes(ORTHOGRAPHY),
+    )
+    return Divided(
+        tuple(groups),
+        shared,
+        compile_features(own, read),
+        np.array([columns.index(c) for c in read], np.int64),
+        most_keys(own),
+        np.array(most, np.int64),
+        np.array(outside, np.int64),
+        sum(1 if group.bag is None else group.last - group.first + 1 for group in groups),
     )

@@ -161,6 +161,7 @@ class _TemplateParser:
         if called and name in ("ngrams", "bag", "prefix", "suffix", "cluster"):
             self.at += 2
             result = {"ngrams": self.ngrams, "bag": self.bag}.get(name, lambda: self.affix(name))()
+            self.expect(")")
         else:
             result = self.conjunction()
         if self.peek():
@@ -195,7 +196,6 @@ class _TemplateParser:
         column = self.column()
         self.expect(",")
         shortest, longest = self.range(1, LONGEST_NGRAM)
-        self.expect(")")
         features = [
             Conjunction(tuple(Place(column, offset) for offset in range(first, first + size)))
             for size in range(shortest, longest + 1)
@@ -208,14 +208,11 @@ class _TemplateParser:
         self.expect(",")
         first = self.integer(-REACH, REACH)
         self.expect(",")
-        last = self.integer(first, REACH)
-        self.expect(")")
-        feature = Bag(column, first, last)
+        feature = Bag(column, first, self.integer(first, REACH))
         return FeatureTemplate(str(feature), (feature,))
 
     def affix(self, name: str) -> FeatureTemplate:
         shortest, longest = self.range(1, REACH)
-        self.expect(")")
         columns = [Column(f"{name}{size}") for size in range(shortest, longest + 1)]
         features = tuple(Conjunction((Place(column, 0),)) for column in columns)
         return FeatureTemplate(f"{name}({_range(shortest, longest)})", features)

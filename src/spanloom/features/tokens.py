@@ -13,12 +13,6 @@ from spanloom.document import Batch
 from spanloom.features import columns
 from spanloom.hashing import Int32, Int64, UInt64, code_points, hash_values, intern
 
-_UPPER: Final = 1  # bits of `CharacterTable.flags`
-_TITLE: Final = 2
-_LOWER: Final = 4
-_DIGIT: Final = 8
-_ALNUM: Final = 16
-_MARK: Final = 32
 _LARGE: Final = 1 << 17  # tokens of a batch of which nothing is kept
 T = TypeVar("T")
 
@@ -149,12 +143,10 @@ class StreamedWords:
 @lru_cache(maxsize=4096)
 def _character(character: str) -> tuple[int, int, int, int, int]:
     low = columns.lower(character)
-    flags = (
-        _UPPER * character.isupper()
-        | _TITLE * (character.istitle() and not character.isupper())
-        | _LOWER * character.islower()
-        | _DIGIT * character.isdigit()
-        | _ALNUM * character.isalnum()
-        | _MARK * columns.is_mark(character)
-    )
+    upper = character.isupper()
+    holds = (
+        upper, character.istitle() and not upper, character.islower(), character.isdigit(), character.isalnum(),
+        columns.is_mark(character),
+    )  # fmt: skip
+    flags = sum(true << bit for bit, true in enumerate(holds))
     return ord(character), ord(low), ord(columns.normal(character)), ord(columns.kind(character)), flags

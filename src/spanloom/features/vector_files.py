@@ -58,11 +58,6 @@ def read_vectors(path: str | Path) -> ReadVectors:
         row = int(np.argmin(finite))
         message = f"{_NOT_FINITE}; the word is {clip(words[row])}"
         raise DataError(message, path=path, line=None if line is None else row + line)
-    return _distinct(path, words, vectors, line)
-
-
-def _distinct(path: Path, words: list[str], vectors: Float32, line: int | None) -> ReadVectors:
-    """Return the first vector of each word; warn where there are more."""
     seen: set[str] = set()
     again = [row for row, word in enumerate(words) if word in seen or seen.add(word)]  # type: ignore[func-returns-value]
     if not again:
@@ -70,7 +65,7 @@ def _distinct(path: Path, words: list[str], vectors: Float32, line: int | None) 
     at = "" if line is None else f" in line {again[0] + line:,}"
     warn(
         f"{path}: {plural(len(again), 'vector')} of words that occur earlier, first {clip(words[again[0]])}{at}; "
-        "the first vector of a word counts", DataWarning, stacklevel=3,
+        "the first vector of a word counts", DataWarning, stacklevel=2,
     )  # fmt: skip
     kept = np.ones(len(words), bool)
     kept[again] = False

@@ -23,6 +23,7 @@ from spanloom.features.columns import lower, normal
 from spanloom.features.letter_case import feature_tokens
 from spanloom.hashing import Int32, Int64, UInt64, hashes, intern, mixed
 from spanloom.modelfile import Array, ModelPart
+from spanloom.sparse import found_in
 
 VECTOR_COLUMN: Final = "vector"
 LENGTH: Final = 1.0
@@ -151,8 +152,8 @@ class WordVectors:
         return found
 
     def _rows(self, keys: UInt64) -> Int32:
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, self.rows[place], np.int32(-1))
+        place = found_in(self.keys, keys)
+        return np.where(place >= 0, self.rows[place], np.int32(-1))
 
     def share(self, words: Iterable[str]) -> float:
         """Return the share of the words of a text that have a vector, 0 to 1; 1 where there is no word."""

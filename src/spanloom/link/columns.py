@@ -48,27 +48,20 @@ def with_columns(
     begin at a token the longest is taken, and the next one is looked for behind it. The others are the ranges of
     `WordModel.ranges`. With common words, ``common`` marks these words.
     """
-    columns = {DICTIONARY: _dictionary(batch, names)}
+    first, end = names.runs(runs(batch.words), batch.sentences)
+    tags, reached = ["O"] * len(batch.tokens), 0
+    longest = dict(zip(first.tolist(), end.tolist(), strict=True))  # runs come in the order of their length
+    for start, stop in longest.items():
+        if start >= reached:
+            tags[start:stop] = ["B", *["I"] * (stop - start - 1)]
+            reached = stop
+    columns = {DICTIONARY: tags}
     if common is not None:
         columns[COMMON] = ["yes" if word.lower() in common else "no" for word in batch.words]
     if language is not None:
         bigram, trigram = language.ranges(batch.documents).astype(str).T.tolist()
         columns |= {BIGRAM: bigram, TRIGRAM: trigram}
     return batch.with_columns(columns)
-
-
-def _dictionary(batch: Batch, names: Lexicon) -> list[str]:
-    first, end = names.runs(runs(batch.words), batch.sentences)
-    tags = ["O"] * len(batch.tokens)
-    best: dict[int, int] = {}
-    for start, stop in zip(first.tolist(), end.tolist(), strict=True):
-        best[start] = stop  # runs come in the order of their length
-    reached = 0
-    for start, stop in best.items():
-        if start >= reached:
-            tags[start:stop] = ["B", *["I"] * (stop - start - 1)]
-            reached = stop
-    return tags
 
 
 def language_ranges(batch: Batch) -> NDArray[np.uint8]:

@@ -8,7 +8,7 @@ which see the concept. Keys of 64 bits do not show their values, so a feature is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -59,13 +59,15 @@ def explain(system: System, document: Document, mentions: Sequence[Mention] | No
         return [_explained(system, document, free, place, True) for place in found]
     explanations = []
     for mention in mentions:
-        place = _placed(system, document, mention)
-        if place in found:
-            explanations.append(_explained(system, document, free, place, True))
-            continue
-        others = [other for other in found if other[1] <= place[0] or place[1] <= other[0]]
-        forced = _derive(system, ready, [*others, place])
-        explanations.append(_explained(system, document, forced, place, False))
+        check_type(mention, system.types)
+        [(_, ranges, sentence)] = align(document, [mention])
+        if ranges is None or sentence < 0 or len(ranges) > 1:
+            raise unheld(mention, "expected one span, of whole tokens of a sentence")
+        derived, place = free, (ranges[0].first, ranges[0].end, system.types.index(mention.type))
+        if place not in found:
+            others = [other for other in found if other[1] <= place[0] or place[1] <= other[0]]
+            derived = _derive(system, ready, [*others, place])
+        explanations.append(_explained(system, document, derived, place, place in found))
     return explanations
 
 
@@ -104,18 +106,10 @@ def _derive(system: System, batch: Batch, places: Sequence[Place]) -> _Derived:
     return _Derived(instance, matrix, system.local_scores(matrix), labels, choices, search)
 
 
-def _placed(system: System, document: Document, mention: Mention) -> Place:
-    check_type(mention, system.types)
-    [(_, ranges, sentence)] = align(document, [mention])
-    if ranges is None or sentence < 0 or len(ranges) > 1:
-        raise unheld(mention, "expected one span, of whole tokens of a sentence")
-    return ranges[0].first, ranges[0].end, system.types.index(mention.type)
-
-
 def _explained(system: System, document: Document, derived: _Derived, place: Place, predicted: bool) -> Explanation:
     first, end, kind = place
     closing = _Closing(system, derived, first, end)
-    choices = list(closing.choices())
+    choices = closing.choices()
     scores = [closing.score(choice) for choice in choices]
     order = sorted(range(len(choices)), key=lambda i: -scores[i])
     candidates = []
@@ -157,10 +151,9 @@ class _Closing:
         data, span = self._data, self._span
         self._count = 0 if span < 0 else int(data.cand_ptr[span + 1] - data.cand_ptr[span])
 
-    def choices(self) -> Iterator[int]:
+    def choices(self) -> range:
         """The candidates, and linking the entity to nothing, where that is allowed."""
-        nothing = not self._count or self._model.nil
-        yield from range(self._count + 1 if nothing else self._count)
+        return range(self._count + (not self._count or self._model.nil))
 
     def concept(self, choice: int) -> tuple[int, int]:
         """The concept of a choice, and the way in which it was found."""
@@ -169,14 +162,14 @@ class _Closing:
         row = int(self._data.cand_ptr[self._span]) + choice
         return int(self._data.cand_concept[row]), int(self._data.cand_class[row])
 
-    def _walk(self, choice: int, begin: int, steps: int) -> tuple[list[tuple[int, int]], list[float]]:
+    def _walk(self, choice: int, begin: int, steps: int) -> tuple[list[list[int]], list[float]]:
         """Roles and the weights of keys of the steps from ``begin`` on, with another choice."""
         choices = self._choices.copy()
         choices[self._at] = choice
         roles, keys = self._run(self._sentence, self._labels, choices, begin, steps)
         weights = np.empty(len(keys), np.float32)
         _link_weights(self._model.table, keys, weights)
-        return [(int(token), int(role)) for token, role in roles], weights.tolist()
+        return roles.tolist(), weights.tolist()
 
     def _run(
         self, sentence: int, labels: Int32, choices: Int32, begin: int, steps: int, earlier: bool = False
@@ -197,7 +190,7 @@ class _Closing:
     def difference(self, choice: int, other: int, whole: float) -> list[Part]:
         """Return the parts of one choice's lead over another, the strongest first; they add up to ``whole``."""
         own, others = self._parts(choice), self._parts(other)
-        parts = {name: own.get(name, 0.0) - others.get(name, 0.0) for name in {**own, **others}}
+        parts = {name: own.get(name, 0.0) - others.get(name, 0.0) for name in own | others}
         parts[LATER] = whole - sum(parts.values())
         found = [Part(name, value) for name, value in parts.items() if abs(value) > 1e-6]
         return sorted(found, key=lambda part: (-abs(part.score), part.name))
@@ -205,10 +198,9 @@ class _Closing:
     def _parts(self, choice: int) -> dict[str, float]:
         """Return the scores of the closing action's features that depend on the choice, by name."""
         _, weights = self._walk(choice, self._at, self._at + 1)
-        names = self.names(choice)
-        shared = len(weights) - len(names)  # the entity's own features come first
         parts: dict[str, float] = {}
-        for name, value in zip(names, weights[shared:], strict=True):
+        names = self.names(choice)
+        for name, value in zip(names, weights[len(weights) - len(names) :], strict=True):  # behind the entity's own
             parts[name] = parts.get(name, 0.0) + value
         return parts
 
@@ -229,8 +221,5 @@ class _Closing:
         if (int(self._model.forms.size[concept]) if concept != NIL else self._at - self._first) > 1:
             phases.insert(-1, groups.CLOSE_SEVERAL)
         names = names + [name for phase in phases for name in of_phase(own_groups, phase)]
-        if self._at < self._steps - 1:
-            names += [
-                f"{NEXT}: {name}" for phase in (groups.NEXT, groups.NEXT_FAR) for name in of_phase(own_groups, phase)
-            ]
-        return names
+        following = (groups.NEXT, groups.NEXT_FAR) if self._at < self._steps - 1 else ()
+        return names + [f"{NEXT}: {name}" for phase in following for name in of_phase(own_groups, phase)]

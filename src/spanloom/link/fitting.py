@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -118,7 +118,8 @@ class Fitter:
         with self.room.part("part") as room:
             ground = self._ground(train, room)
             development = LinkerDevelopment(ground.system, dev, self.plan.given, self.plan.run)
-            fits = [self._run(number, ground, development, room) for number in range(self.plan.chosen.runs)]
+            chosen = self.plan.chosen
+            fits = [self._run(n, ground, room, development, chosen.iterations) for n in range(chosen.runs)]
         system = replace(ground.system, weights=merge([weights for weights, _ in fits]))
         system, scores = self._biased(system, development)
         checked = None
@@ -137,7 +138,7 @@ class Fitter:
         """
         with self.room.part("all") as room:
             ground = self._ground(documents, room)
-            runs = [self._rerun(number, ground, passes, room) for number, passes in enumerate(chosen.passes)]
+            runs = [self._run(number, ground, room, None, passes)[0] for number, passes in enumerate(chosen.passes)]
         known = chosen.system
         system = replace(ground.system, weights=merge(runs), bias=known.bias, scalings=known.scalings)
         return replace(chosen, system=system, derivations=ground.derivations)
@@ -153,17 +154,29 @@ class Fitter:
         self.finder = CandidateFinder(self.vocabulary, None, k=plan.chosen.candidates, method=plan.chosen.method)
         longest = (Prescribed(part, self.types).longest for part in train.blocks(BLOCK))
         self.longest = min(MOST_TOKENS, max(longest, default=1))
-        fold = _folds(documents, plan.chosen.folds, plan.chosen.random_state)
+        if len(documents) < 2:
+            raise DataError(f"the training data hold {len(documents)} document, expected at least 2; give more")
+        fold = deal(len(documents), min(plan.chosen.folds, len(documents)), plan.chosen.random_state)
         order = np.argsort(fold, kind="stable")
         search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.chosen.beam)
-        named = self.plan.sources.features
+        named = plan.sources.features
         reads_common = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
         common = self.concepts.common_words if reads_common else None
         names = self.finder.lexicon
-        ordered = _columned(
-            Picked(documents, order.tolist()), lambda batch: with_columns(batch, names, self.language, common), room
-        )
-        features = self._features(ordered.documents)
+
+        def columned(block: Sequence[Document]) -> Batch:
+            return with_columns(Batch.of(list(block)), names, self.language, common)
+
+        picked = Picked(documents, order.tolist())
+        if isinstance(room.scratch, FolderScratch):
+            blocks = (columned(block).views() for block in batches(picked, BLOCK))
+            ordered = spooled(blocks, "documents", room.scratch)
+        else:
+            ordered = columned(picked)
+        more = [*DICTIONARY_TEMPLATES] if plan.chosen.dictionary else []
+        if self.language is not None and plan.chosen.language_words:
+            more += LANGUAGE_TEMPLATES
+        features = plan.sources.feature_set(ordered.documents, more=more)
         instance = self._jackknife(ordered, fold[order], features, room)
         self._step("tagging chain")
         chain, built = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.run, room)
@@ -175,19 +188,12 @@ class Fitter:
         derivations = derive(ordered, instance, self.types, self.concepts, self.longest)
         return _Ground(system, instance, built, derivations)
 
-    def _features(self, documents: Sequence[Document]) -> FeatureSet:
-        more = [*DICTIONARY_TEMPLATES] if self.plan.chosen.dictionary else []
-        if self.language is not None and self.plan.chosen.language_words:
-            more += LANGUAGE_TEMPLATES
-        return self.plan.sources.feature_set(documents, more=more)
-
     def _reader(self, chain: LinearModel, batch: Batch) -> Reader:
         """The reader whose probabilities and memory come from a batch."""
-        plan = self.plan
-        memory = NameMemory.build(batch, self.types, self.concepts)
+        chosen, memory = self.plan.chosen, NameMemory.build(batch, self.types, self.concepts)
         finder = self.finder.with_memory(memory.texts)
-        proposer = Proposer(memory, finder, plan.chosen.candidates, self.longest, len(self.types))
-        return Reader(chain, proposer, self.forms, float(plan.chosen.least), plan.evidence)
+        proposer = Proposer(memory, finder, chosen.candidates, self.longest, len(self.types))
+        return Reader(chain, proposer, self.forms, float(chosen.least), self.plan.evidence)
 
     def _jackknife(self, everything: Batch, fold: Ints, features: FeatureSet, room: Room) -> Instance:
         """The training data as they look to a linker that was trained on the other folds; (D,) the fold of each."""
@@ -219,46 +225,38 @@ class Fitter:
             return join(cross_fit(fold, fit, read, plan.run), room.scratch)
 
     def _run(
-        self, number: int, ground: _Ground, development: LinkerDevelopment, room: Room
+        self, number: int, ground: _Ground, room: Room, development: LinkerDevelopment | None, passes: int
     ) -> tuple[KeyedWeights, _Steps]:
-        """Return the best weights of a run, and updates and development scores of each of its passes."""
-        chosen = self.plan.chosen
+        """Run the perceptron; without development data to the last pass.
+
+        Returns:
+            The best weights, and updates and development scores of each pass.
+        """
+        chosen, gold = self.plan.chosen, ground.derivations.gold
 
         def metric(weights: KeyedWeights) -> float:
+            if development is None:
+                return 0.0
             scores = development.scores(replace(development.system, weights=weights))
             history.details.append(scores)
             return scores.mean
 
         def callback(progress: Progress) -> None:
-            f1, concepts, _ = history.details[-1]
+            f1, concepts, _ = history.details[-1] if history.details else (None, None, None)
             self.callback(replace(progress, objective=None, dev_f1=f1, dev_concepts=concepts))
 
         stage = "training" + (f", run {number + 1} of {chosen.runs}" if chosen.runs > 1 else "")
-        history = TrainingHistory(stage, chosen.iterations, callback, self.began)
-        stopping = EarlyStopping(metric, chosen.iterations, history, patience=chosen.patience)
-        self._learn(number, ground, chosen.iterations, stopping, room)
-        steps = zip(history.entries, history.details, strict=True)
-        return stopping.best.weights, tuple((int(count), f1, concepts) for (count, _), (f1, concepts, _) in steps)
-
-    def _rerun(self, number: int, ground: _Ground, passes: int, room: Room) -> KeyedWeights:
-        def callback(progress: Progress) -> None:
-            self.callback(replace(progress, objective=None, dev_f1=None))
-
-        history = TrainingHistory("training on all", passes, callback, self.began)
-        stopping: EarlyStopping[KeyedWeights] = EarlyStopping(lambda _: 0.0, passes, history)
-        self._learn(number, ground, passes, stopping, room)
-        return stopping.best.weights
-
-    def _learn(self, number: int, ground: _Ground, passes: int, after: EarlyStopping[KeyedWeights], room: Room) -> None:
-        """One run of the perceptron."""
-        chosen, gold = self.plan.chosen, ground.derivations.gold
+        history = TrainingHistory("training on all" if development is None else stage, passes, callback, self.began)
+        stopping = EarlyStopping(metric, passes, history, patience=chosen.patience)
         perceptron(
             ground.system.search, ground.instance.data, ground.built.matrix, ground.built.index.group_sizes, gold,
             ground.derivations.history, passes=passes, seed=(chosen.random_state, number),
             margin=float(chosen.margin), word_rate=float(chosen.word_rate),
-            forced=gold.labels if self.plan.given else None, callback=after, scratch=room.scratch,
-            keeper=room.keeper(f"run-{number}", [after], KEYED),
+            forced=gold.labels if self.plan.given else None, callback=stopping, scratch=room.scratch,
+            keeper=room.keeper(f"run-{number}", [stopping], KEYED),
         )  # fmt: skip
+        steps = zip(history.entries, history.details, strict=False)
+        return stopping.best.weights, tuple((int(count), f1, concepts) for (count, _), (f1, concepts, _) in steps)
 
     def _biased(self, system: System, development: LinkerDevelopment) -> tuple[System, LinkerScores]:
         """The system with the bias that development data prefer, the smallest of equal ones; and its scores."""
@@ -276,14 +274,6 @@ class Fitter:
     def _step(self, stage: str, step: int = 0, steps: int | None = None, scores: LinkerScores | None = None) -> None:
         f1, concepts = (None, None) if scores is None else (scores.recognition, scores.concepts)
         self.callback(Progress(stage, step, steps, None, f1, monotonic() - self.began, dev_concepts=concepts))
-
-
-def _columned(documents: Sequence[Document], columned: Callable[[Batch], Batch], room: Room) -> Batch:
-    """Return documents as a batch with further columns."""
-    if not isinstance(room.scratch, FolderScratch):
-        return columned(Batch.of(list(documents)))
-    blocks = (columned(Batch.of(block)).views() for block in batches(documents, BLOCK))
-    return spooled(blocks, "documents", room.scratch)
 
 
 @dataclass(frozen=True)
@@ -355,16 +345,8 @@ def merge(weights: Sequence[KeyedWeights]) -> KeyedWeights:
     if len(weights) == 1:
         return weights[0]
     roles: Singles = np.stack([part.roles for part in weights]).mean(0, dtype=np.float32)
-    filled = [part.table.keys != 0 for part in weights]
-    keys = np.concatenate([part.table.keys[keep] for part, keep in zip(weights, filled, strict=True)])
-    values = np.concatenate([part.table.weights[keep] for part, keep in zip(weights, filled, strict=True)])
-    distinct, inverse = np.unique(keys, return_inverse=True)
-    sums = np.bincount(inverse, values, len(distinct)) / len(weights)
+    keys = np.concatenate([part.table.keys for part in weights])
+    values = np.concatenate([part.table.weights for part in weights])
+    distinct, inverse = np.unique(keys[keys != 0], return_inverse=True)
+    sums = np.bincount(inverse, values[keys != 0], len(distinct)) / len(weights)
     return KeyedWeights(roles, filled_table(distinct, sums.astype(np.float32)))
-
-
-def _folds(documents: Sequence[Document], count: int, seed: int) -> Ints:
-    """The fold of each document."""
-    if len(documents) < 2:
-        raise DataError(f"the training data hold {len(documents)} document, expected at least 2; give more")
-    return deal(len(documents), min(count, len(documents)), seed)

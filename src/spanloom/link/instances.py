@@ -18,10 +18,9 @@ from spanloom.link import span_features
 from spanloom.link.arrays import Data, Forms
 from spanloom.link.columns import language_ranges
 from spanloom.link.evidence import find_evidence
-from spanloom.link.learning import GoldDerivations, History
+from spanloom.link.learning import GoldDerivations, History, label_of
 from spanloom.link.names import Concepts
 from spanloom.link.proposals import NAME_CLOSE, Proposer
-from spanloom.link.transitions import label_of
 from spanloom.model.corpus import Gold, Lost, lost
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
@@ -117,26 +116,26 @@ def join(instances: Iterable[Instance], scratch: Scratch = MEMORY) -> Instance:
         instances: one at least; each may be made when it is its turn.
         scratch: where the arrays are made.
     """
-    growing: dict[str, Growing] = {}
-    forms: dict[str, tuple[int, ...]] = {}
+    growing: dict[str, tuple[Growing, tuple[int, ...]]] = {}  # with the sizes of the axes behind the first
     base = dict.fromkeys(_COUNTED.values(), 0)
     for data, first, end in instances:
         for name, values in {**data._asdict(), "first": first, "end": end}.items():
             kept = values[1:] if name in _POINTERS and name in growing else values  # from where the one before ends
             moved = kept + base[_COUNTED[name]] if name in _COUNTED else kept
             if name not in growing:
-                growing[name], forms[name] = scratch.growing(f"spans-{name}", values.dtype), values.shape[1:]
-            growing[name].append(moved.reshape(-1))
+                growing[name] = scratch.growing(f"spans-{name}", values.dtype), values.shape[1:]
+            growing[name][0].append(moved.reshape(-1))
         base["tokens"] += len(data.words)
         base["documents"] += int(data.document.max(initial=-1)) + 1
         base["spans"] += len(data.span_first)
         base["candidates"] += len(data.cand_concept)
         scratch.release()
-    found = {name: one.array() for name, one in growing.items()}
-    whole = {
-        name: array.reshape(len(array) // max(1, math.prod(forms[name])), *forms[name]) for name, array in found.items()
-    }
-    return Instance(Data(*(whole[name] for name in Data._fields)), whole["first"], whole["end"])
+    # a size of 0 leaves that of the first axis open
+    *arrays, first, end = (
+        array.reshape(len(array) // max(1, math.prod(form)), *form)
+        for array, form in ((one.array(), form) for one, form in growing.values())
+    )
+    return Instance(Data._make(arrays), first, end)
 
 
 class Derivations(NamedTuple):
@@ -176,11 +175,8 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
         owner = mentions.owner(i)
         begin = int(data.offsets[sentence])
         first, end = begin + ranges[0][0], begin + ranges[0][1]
-        reason = (
-            GAP if len(ranges) > 1 else LONG if end - first > longest else OVERLAP if labels[first:end].any() else ""
-        )
-        if reason:
-            gone.append(lost(*owner, reason))
+        if len(ranges) > 1 or end - first > longest or labels[first:end].any():
+            gone.append(lost(*owner, GAP if len(ranges) > 1 else LONG if end - first > longest else OVERLAP))
             continue
         labels[first], labels[first + 1 : end] = label_of(kind, True), label_of(kind, False)
         concept = concepts.number(owner[1].concepts)

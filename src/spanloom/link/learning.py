@@ -123,6 +123,11 @@ class Search:
         return SharedScores(np.zeros(self.width, np.uint64), scores, np.zeros(1, np.int64))
 
 
+def label_of(kind: int, begins: bool) -> int:
+    """The number of the label B or I of a type; 0 is O."""
+    return 2 * kind + (1 if begins else 2)
+
+
 def perceptron(
     search: Search, data: Data, matrix: Sparse, group_sizes: Singles, gold: GoldDerivations, history: History, *,
     passes: int, seed: int | Sequence[int], callback: Callable[[Epoch[KeyedWeights]], bool], margin: float = 0.0,

@@ -44,7 +44,7 @@ from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
-from spanloom.model.stages import Stage, Staged, learn_stages, run_stages
+from spanloom.model.stages import Staged, learn_stages, run_stages
 from spanloom.model.store import Estimated
 from spanloom.model.structured import AnyModel
 from spanloom.model.work import IN_MEMORY, Work, check_on_disk
@@ -174,10 +174,6 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         sources = Sources(self.features, self.clusters, self.ignore, None, None, self.vectors)
         if not isinstance(self.features, str) and sources.names(CATEGORY_COLUMN):
             sources = replace(sources, vocabulary=vocabulary)
-        given = self.task == "normalize"
-        return Plan(self, sources, self._groups(), given, self.evidence and not given, threads(self.n_jobs))
-
-    def _groups(self) -> int:
         recognizes, normalizes = self.task != "normalize", self.task != "recognize"
         chosen = {
             groups.RECOGNITION: self.state_features and recognizes,
@@ -189,7 +185,8 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             groups.NIL: self.nil,
             groups.LANGUAGE: self.language_model is not None and normalizes,
         }
-        return sum(group for group, on in chosen.items() if on)
+        bits = sum(group for group, on in chosen.items() if on)
+        return Plan(self, sources, bits, not recognizes, self.evidence and recognizes, threads(self.n_jobs))
 
     def stream(
         self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False,
@@ -224,7 +221,16 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         documents = self._watched(documents_of(X), notice)
         if demands := constraints_of(constraints, self.fitted.types, source):
             return marked(constrained(self, documents, demands, stages, threshold, notice, flat=True, answers=answers))
-        return marked(self._stream(self.fitted, documents, source, threshold, answers, stages, notice))
+        system, run, splitting = self.fitted, threads(self.n_jobs), SplittingStream(self.splitter_, notice)
+
+        def linked() -> Iterator[Document]:
+            for some in batches(documents, BATCH_TOKENS):
+                filled = fill_batch(Batch.of(prepare_all(some)), system.pos, run.workers)
+                batch = splitting.split(filled, some).documents
+                found = system.link(batch, source == "given", run, threshold, answers)
+                yield from run_stages(stages, splitting.join(found))
+
+        return marked(linked())
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
@@ -240,16 +246,6 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
         gold = list(training_of(X, y))
         return compare_mentions(gold, list(self.stream(gold)), key=linked).f1
-
-    def _stream(
-        self, system: System, documents: Iterable[Document], mentions: str, threshold: float, answers: bool,
-        stages: Sequence[Stage], notice: Notice,
-    ) -> Iterator[Document]:  # fmt: skip
-        run, splitting = threads(self.n_jobs), SplittingStream(self.splitter_, notice)
-        for given in batches(documents, BATCH_TOKENS):
-            batch = splitting.split(fill_batch(Batch.of(prepare_all(given)), system.pos, run.workers), given).documents
-            found = system.link(batch, mentions == "given", run, threshold, answers)
-            yield from run_stages(stages, splitting.join(found))
 
     @property
     def structured(self) -> tuple[AnyModel, ...]:
@@ -281,10 +277,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         """
         return self.fitted.concepts.vocabulary
 
-    @property
-    def resolver(self) -> Vocabulary:
-        """See `vocabulary`."""
-        return self.vocabulary
+    resolver = vocabulary
 
     def _description(self) -> dict[str, Any]:
         system, names = self.fitted, len(self.vocabulary.names)

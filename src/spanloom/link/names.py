@@ -43,9 +43,7 @@ class Concepts:
     def number(self, identifiers: Sequence[str]) -> int:
         """The number for a mention's identifiers: of their combination if it is known, else of the first, or NIL."""
         parts = self.parts(identifiers)
-        if not parts:
-            return NIL
-        return parts[0] if len(parts) == 1 else self._number.get(parts, parts[0])
+        return self._number.get(parts, parts[0]) if parts else NIL
 
     def parts(self, identifiers: Sequence[str]) -> tuple[int, ...]:
         """The numbers of those identifiers that the vocabulary knows, each once."""
@@ -53,11 +51,9 @@ class Concepts:
 
     def identifiers(self, number: int) -> tuple[str, ...]:
         """The identifiers of a number; none for NIL."""
-        if number < 0:
-            return ()
         size = len(self.vocabulary)
-        parts = (number,) if number < size else self.combinations[number - size]
-        return tuple(self.vocabulary[part].id for part in parts)
+        parts = () if number < 0 else (number,) if number < size else self.combinations[number - size]
+        return tuple(map(self.vocabulary.identifier, parts))
 
     @cached_property
     def common_words(self) -> frozenset[str]:
@@ -75,13 +71,8 @@ def find_combinations(
     documents: Sequence[Document], types: Sequence[str], vocabulary: Vocabulary
 ) -> list[tuple[int, ...]]:
     """The combinations of concepts that single mentions have, in the order of first occurrence."""
-    single = Concepts(vocabulary)
-    parts = (
-        single.parts(mention.concepts)
-        for document in documents
-        for mention in document.mentions
-        if mention.type in types
-    )
+    mentions = (mention for document in documents for mention in document.mentions if mention.type in types)
+    parts = (Concepts(vocabulary).parts(mention.concepts) for mention in mentions)
     return list(dict.fromkeys(several for several in parts if len(several) > 1))
 
 
@@ -112,14 +103,28 @@ class NameMemory:
             concepts: that they may have.
             block: tokens that are looked at once, about.
         """
-        rows = [_mention_keys(part, types, concepts) for part in batch.blocks(block)]
-        every = np.concatenate([np.zeros((DEGREES + 1, 0), np.uint64), *rows], axis=1)
-        texts, counts = np.unique(every, axis=1, return_counts=True)
+        rows = [np.zeros((DEGREES + 1, 0), np.uint64)]  # the keys of mentions, and what each is linked to
+        for part in batch.blocks(block):
+            mentions = [
+                (base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts))
+                for base, document in zip(part.starts.tolist(), part.documents, strict=False)
+                for mention, ranges, _ in align(document, [one for one in document.mentions if one.type in types])
+                if ranges is not None and len(ranges) == 1
+            ]
+            first, end, numbers = np.array(mentions, np.int64).reshape(-1, 3).T
+            words, ends = part.words, (end - first).cumsum()
+            tokens = runs([words[at] for begin, stop, _ in mentions for at in range(begin, stop)])
+            keys = [tokens.keys(degree, ends - (end - first), ends) for degree in range(DEGREES)]
+            rows.append(np.stack([*keys, numbers.astype(np.int32).astype(np.uint64)]))
+        texts, counts = np.unique(np.concatenate(rows, axis=1), axis=1, return_counts=True)
         lexicon = Lexicon(texts[:DEGREES], texts[DEGREES].astype(np.int64).astype(np.int32), counts.astype(np.int32))
         seen = np.zeros((2, len(counts)), np.int32)
         for part in batch.blocks(block):
             tokens, places = runs(part.words), all_runs(part, LONGEST_NAME)
-            seen += [_counted(tokens.keys(degree, *places), lexicon.keys[degree]) for degree in (EXACT, CLOSE)]
+            for row, degree in zip(seen, (EXACT, CLOSE), strict=True):
+                distinct, place = np.unique(lexicon.keys[degree], return_inverse=True)
+                at = found_in(distinct, tokens.keys(degree, *places))
+                row += np.bincount(at[at >= 0], minlength=len(distinct)).astype(np.int32)[place]
         found = Memory.build(batch.documents, concepts.vocabulary, types)
         return cls(lexicon, seen, found, len(concepts))
 
@@ -144,32 +149,7 @@ class NameMemory:
         """Of the training mentions with such closely folded words, those without a concept."""
         table = self.lexicon.concepts[CLOSE]
         owner = np.repeat(np.arange(len(table.keys)), np.diff(table.ptr))
-        total, nothing = (
-            np.bincount(owner, counts, len(table.keys) + 1)
-            for counts in (table.counts, np.where(table.values < 0, table.counts, 0))
-        )
+        total = np.bincount(owner, table.counts, len(table.keys) + 1)
+        nothing = np.bincount(owner, np.where(table.values < 0, table.counts, 0), len(total))
         share: NDArray[np.float64] = (nothing / np.maximum(total, 1))[table.find(keys)]
         return share
-
-
-def _counted(keys: UInt64, chosen: UInt64) -> NDArray[np.int32]:
-    """Count the occurrences of each of some wanted keys among keys."""
-    distinct, place = np.unique(chosen, return_inverse=True)
-    at = found_in(distinct, keys)
-    counts: NDArray[np.int32] = np.bincount(at[at >= 0], minlength=len(distinct)).astype(np.int32)[place.reshape(-1)]
-    return counts
-
-
-def _mention_keys(batch: Batch, types: Sequence[str], concepts: Concepts) -> UInt64:
-    """(DEGREES + 1, M) the keys of mentions, and what each is linked to."""
-    rows = []
-    for base, document in zip(batch.starts.tolist(), batch.documents, strict=False):
-        chosen = [mention for mention in document.mentions if mention.type in types]
-        for mention, ranges, _ in align(document, chosen):
-            if ranges is not None and len(ranges) == 1:
-                rows.append((base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts)))
-    first, end, numbers = np.array(rows, np.int64).reshape(-1, 3).T
-    words, ends = batch.words, (end - first).cumsum()
-    tokens = runs([words[at] for begin, stop, _ in rows for at in range(begin, stop)])
-    keys = [tokens.keys(degree, ends - (end - first), ends) for degree in range(DEGREES)]
-    return np.stack([*keys, numbers.astype(np.int32).astype(np.uint64)])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from spanloom.vocabulary.lexicon import runs as token_runs
 
 # how a candidate was found, best first; 0 for no candidate
 NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILAR = range(7)
+_REMEMBERED = (MEMORY_EXACT, MEMORY_CLOSE, MEMORY_LOOSE)
 _WRITTEN = 1 << 8  # flag: found by a text with abbreviations written out
 UNDEFINED = -1.0  # probability of the long form of a span that is no defined short form
 
@@ -48,10 +48,7 @@ class FoundSpans(NamedTuple):
     preferred: NDArray[np.bool_]
 
 
-_NONE = FoundSpans(
-    np.zeros(0, np.int32), np.zeros(0, np.int8), np.zeros(0, np.int16), np.zeros(0, np.float32),
-    np.zeros(0, np.float32), np.zeros(0, bool),
-)  # fmt: skip
+_DTYPES = (np.int32, np.int8, np.int16, np.float32, np.float32, np.bool_)
 
 
 class Proposals(NamedTuple):
@@ -123,8 +120,10 @@ class Proposer:
             likely[:] = True
         found, which = self._found(texts, longs, (exact, close, loose), likely, batch.owners[first])
         at, ptr = gathered(np.cumsum([0, *(len(entry.concept) for entry in found)], dtype=np.int64), which)
-        columns: Iterator[Sequence[NDArray[Any]]] = zip(_NONE, *found, strict=True)
-        rows = FoundSpans(*(np.concatenate(parts)[at] for parts in columns))
+        rows = FoundSpans._make(
+            np.concatenate([np.zeros(0, dtype), *(entry[column] for entry in found)])[at]
+            for column, dtype in enumerate(_DTYPES)
+        )
         if given is not None and gold is not None:
             number = {pair: n for n, pair in enumerate(zip(first.tolist(), end.tolist(), strict=True))}
             spans = [number[pair] for pair in zip(*(part.tolist() for part in given), strict=True)]
@@ -146,17 +145,15 @@ class Proposer:
         longest = min(self.longest, LONGEST_NAME)
         first, end = all_runs(batch, longest)
         hit = self.memory.lexicon.concepts[EXACT].find(runs.keys(EXACT, first, end)) >= 0
-        folded = [
-            lexicon.runs(runs, batch.sentences, longest) for lexicon in (self.memory.lexicon, self.finder.lexicon)
-        ]
         begin = batch.sentences[evidence.sentence]
-        more = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if given is None else given
-        width = max(self.longest, *(int((b - a).max(initial=0)) for a, b in (more, forms[:2]))) + 1
-        own = (begin + evidence.first) * width + evidence.end - evidence.first
-        spans = more[0] * width + more[1] - more[0]
-        short = forms.first * width + forms.end - forms.first
-        named = [a * width + b - a for a, b in ((first[hit], end[hit]), *folded)]
-        chosen = np.unique(np.concatenate([*named, own, short, spans]))
+        places = [
+            (begin + evidence.first, begin + evidence.end), forms[:2], given or (first[:0], end[:0]),
+            (first[hit], end[hit]),
+            *(one.runs(runs, batch.sentences, longest) for one in (self.memory.lexicon, self.finder.lexicon)),
+        ]  # fmt: skip
+        width = max(int((b - a).max(initial=0)) for a, b in places) + 1
+        own, short, spans, *named = (a * width + b - a for a, b in places)
+        chosen = np.unique(np.concatenate([own, short, spans, *named]))
         probability = np.zeros((len(chosen), self.types))
         probability[np.searchsorted(chosen, own), evidence.kind] = evidence.probability
         long = np.full_like(probability, UNDEFINED)
@@ -183,23 +180,18 @@ class Proposer:
         np.logical_or.at(likely_there, own, likely)
         named, where, which = np.unique(2 * text + likely_there[own], return_index=True, return_inverse=True)
         written, first, end = text_runs([long or "" for _, long, _ in number])
-        nothing = end == first
-        first = np.where(nothing, 0, first)
-        long_keys = [
-            np.where(nothing, np.uint64(0), written.keys(degree, first, np.where(nothing, 0, end)))[named // 2]
-            if len(written.low)
-            else np.zeros(len(named), np.uint64)
-            for degree in (EXACT, CLOSE, LOOSE)
-        ]
+        some = first < end
+        long_keys = []
+        for degree in (EXACT, CLOSE, LOOSE):
+            every = np.zeros(len(number), np.uint64)
+            every[some] = written.keys(degree, first[some], end[some])
+            long_keys.append(every[named // 2])
         pairs = [row[:2] for row in number]
         queries = [pairs[n // 2] for n in named.tolist() if n % 2]
-        similar: dict[int, list[tuple[int, float]]] = {}
-        if queries:
-            got = self.finder.find(*map(list, zip(*queries, strict=True)))
-            scored = list(zip(got.concept.tolist(), got.score.tolist(), strict=True))
-            ptr = got.ptr.tolist()
-            similar_only = np.flatnonzero(named % 2).tolist()
-            similar = {at: scored[a:b] for at, a, b in zip(similar_only, ptr[:-1], ptr[1:], strict=True)}
+        got = self.finder.find([text for text, _ in queries], [long for _, long in queries])
+        scored = list(zip(got.concept.tolist(), got.score.tolist(), strict=True))
+        likely_texts, ptr = np.flatnonzero(named % 2).tolist(), got.ptr.tolist()
+        similar = {at: scored[a:b] for at, a, b in zip(likely_texts, ptr[:-1], ptr[1:], strict=True)}
         look = _Look(self.finder.lexicon, self.memory, self.most, [key[where] for key in keys], long_keys)
         return [look.found(at, similar.get(at, [])) for at in range(len(named))], which
 
@@ -218,13 +210,8 @@ class _Look:
     def __init__(self, names: Lexicon, memory: NameMemory, most: int, own: list[UInt64], long: list[UInt64]) -> None:
         self.most = most
         self.prior = memory.prior
-        ways = (
-            (MEMORY_EXACT, memory.lexicon, EXACT),
-            (MEMORY_CLOSE, memory.lexicon, CLOSE),
-            (MEMORY_LOOSE, memory.lexicon, LOOSE),
-            (NAME_CLOSE, names, CLOSE),
-            (NAME_LOOSE, names, LOOSE),
-        )
+        remembered = zip(_REMEMBERED, repeat(memory.lexicon), (EXACT, CLOSE, LOOSE), strict=False)
+        ways = (*remembered, (NAME_CLOSE, names, CLOSE), (NAME_LOOSE, names, LOOSE))
         self.entries = [
             (way, written, _entries(lexicon.concepts[degree], keys[degree]))
             for keys, written in ((own, 0), (long, _WRITTEN))
@@ -246,10 +233,9 @@ class _Look:
         for way, written, entries in self.entries:
             pairs = entries[at]
             total = sum(count for _, count in pairs)
-            remembered = way in (MEMORY_EXACT, MEMORY_CLOSE, MEMORY_LOOSE)
             for concept, count in pairs:
                 if concept >= 0:
-                    note(concept, way, count / total if remembered else 0.0, written=written)
+                    note(concept, way, count / total if way in _REMEMBERED else 0.0, written=written)
         for entries in self.preferred:
             for concept, _ in entries[at]:
                 if concept in rows:  # a name of too many concepts is left out, but for those that prefer it
@@ -257,21 +243,15 @@ class _Look:
         for concept, similarity in similar:
             note(concept, SIMILAR, similarity=similarity)
         order = sorted(rows, key=lambda c: (-rows[c][3], rows[c][0], -rows[c][2], -int(self.prior[c]), c))[: self.most]
-        columns = list(zip(*(rows[concept] for concept in order), strict=True)) or [()] * 5
-        return FoundSpans(
-            np.array(order, np.int32), np.array(columns[0], np.int8), np.array(columns[1], np.int16),
-            np.array(columns[2], np.float32), np.array(columns[3], np.float32), np.array(columns[4], bool),
-        )  # fmt: skip
+        columns = zip(*((concept, *rows[concept]) for concept in order), strict=True) if order else [()] * len(_DTYPES)
+        return FoundSpans._make(np.array(column, dtype) for column, dtype in zip(columns, _DTYPES, strict=True))
 
 
 def _entries(table: KeyTable, keys: UInt64) -> list[list[tuple[int, int]]]:
     """The values of each key, with counts."""
-    place = table.find(keys)
-    found: list[list[tuple[int, int]]] = [[] for _ in range(len(keys))]
-    for at in np.flatnonzero((place >= 0) & (keys != 0)).tolist():
-        a, b = table.ptr[place[at]], table.ptr[place[at] + 1]
-        found[at] = list(zip(table.values[a:b].tolist(), table.counts[a:b].tolist(), strict=True))
-    return found
+    rows, ptr = table.rows(table.find(keys))
+    pairs = list(zip(table.values[rows].tolist(), table.counts[rows].tolist(), strict=True))
+    return [pairs[a:b] for a, b in pairwise(ptr.tolist())]
 
 
 def with_gold(ptr: Int64, found: FoundSpans, spans: Int64, concepts: Int64) -> tuple[Int64, FoundSpans]:
@@ -295,15 +275,10 @@ def with_gold(ptr: Int64, found: FoundSpans, spans: Int64, concepts: Int64) -> t
     span, concept = np.array(lacking, np.int64).T
     end = ptr[span + 1]
     last = np.append(found.similarity, np.float32(0))[end - 1]
-    added = FoundSpans(
-        concept.astype(np.int32), np.full(len(span), SIMILAR, np.int8), np.full(len(span), 1 << SIMILAR, np.int16),
-        np.zeros(len(span), np.float32), np.where(end > ptr[span], last, np.float32(0)), np.zeros(len(span), bool),
-    )  # fmt: skip
-    more = np.zeros(len(ptr), np.int64)
-    np.add.at(more, span + 1, 1)
-    return ptr + np.cumsum(more), FoundSpans(
-        *(np.insert(np.asarray(a), end, np.asarray(b)) for a, b in zip(found, added, strict=True))
-    )
+    added = concept, SIMILAR, 1 << SIMILAR, 0, np.where(end > ptr[span], last, np.float32(0)), False
+    more = np.bincount(span + 1, minlength=len(ptr))
+    columns: Any = zip(found, added, strict=True)
+    return ptr + np.cumsum(more), FoundSpans._make(np.insert(column, end, own) for column, own in columns)
 
 
 def _texts(batch: Batch, first: Int64, end: Int64) -> tuple[list[str], list[str | None]]:

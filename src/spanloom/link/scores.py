@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from spanloom.document import Document, align
 from spanloom.link.names import Concepts
@@ -37,9 +40,8 @@ def measure(
     """
     number = {name: kind for kind, name in enumerate(types)}
     gold: dict[tuple[int, int, int], frozenset[str]] = {}
-    sets: set[tuple[int, str]] = set()
-    total = base = 0
-    bounds = []
+    sets, mine = set[tuple[int, str]](), set[tuple[int, str]]()
+    total, starts = 0, np.cumsum([0, *(document.token_count for document in documents)]).tolist()
     for at, document in enumerate(documents):
         chosen = [mention for mention in document.mentions if mention.type in number]
         total += len(chosen)
@@ -47,16 +49,11 @@ def measure(
             own = frozenset(known(identifier, concepts) for identifier in mention.concepts)
             sets |= {(at, identifier) for identifier in own}
             if ranges is not None and len(ranges) == 1:
-                gold[base + ranges[0].first, base + ranges[0].end, number[mention.type]] = own
-        base += document.token_count
-        bounds.append(base)
-    mine: set[tuple[int, str]] = set()
-    right = linked = exact = at = 0
+                gold[starts[at] + ranges[0].first, starts[at] + ranges[0].end, number[mention.type]] = own
+    right = linked = exact = 0
     for first, end, kind, concept in found:
-        while first >= bounds[at]:
-            at += 1
         identifiers = frozenset(concepts.identifiers(concept))
-        mine |= {(at, identifier) for identifier in identifiers}
+        mine |= {(bisect_right(starts, first) - 1, identifier) for identifier in identifiers}
         own = gold.get((first, end, kind), frozenset())
         right += (first, end, kind) in gold
         linked += bool(own)

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features.conjunctions import atoms
-from spanloom.hashing import Int64, UInt64
+from spanloom.hashing import Int64, UInt64, mixed
 from spanloom.link.arrays import Forms
 from spanloom.link.names import NameMemory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
 from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL, NIL_EVIDENCE, SPAN, SPAN_EVIDENCE, keys
 from spanloom.native import Kernel
+from spanloom.vocabulary.key_table import best_elsewhere
 
 Values = dict[str, NDArray[Any]]
 _rivals = Kernel("rivals")
@@ -25,11 +26,6 @@ _COARSE = (0.001, 0.05, 0.2, 0.5, 0.8, 0.95)
 _COUNTS = (1, 2, 3, 5, 10, 30)
 _SHARES = (1e-6, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999)
 _SIMILAR = (1e-6, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
-
-
-def rows(*columns: UInt64) -> UInt64:
-    """Columns of keys as a matrix."""
-    return np.ascontiguousarray(np.stack(columns, -1))
 
 
 def span_keys(proposals: Proposals, document: Int64, evidence: bool) -> UInt64:
@@ -56,10 +52,10 @@ def span_keys(proposals: Proposals, document: Int64, evidence: bool) -> UInt64:
 
 def _of_spans(p: Proposals) -> Values:
     """Return all that is known of spans, (S,) by the names of atoms."""
-    way, share, count = _best(p)
     return {
         "mention.exact": _ratio(p, 0), "mention.close": _ratio(p, 1), "seen.exact": buckets(p.occurrences[0], _COUNTS),
-        "seen.close": buckets(p.occurrences[1], _COUNTS), "best.way": way, "best.share": share, "count": count,
+        "seen.close": buckets(p.occurrences[1], _COUNTS), "best.way": _first(p, p.found.way),
+        "best.share": _first(p, buckets(p.found.share, _SHARES)), "count": np.minimum(np.diff(p.cand_ptr), 3),
         "len": p.end - p.first, "abbreviation": p.expanded, "words.close": p.close, "word[last]": p.runs.low[p.end - 1],
     }  # fmt: skip
 
@@ -67,13 +63,15 @@ def _of_spans(p: Proposals) -> Values:
 def _evidence(p: Proposals, document: Int64, kind: int) -> Values:
     """Return the values from the tagging chain for spans of a type, (S,) by the names of atoms."""
     probability = p.probability[:, kind]
-    again = {"again.exact": p.exact, "again.close": p.close, "again.concept": _top(p)}
+    named = _first(p, (p.found.way > 0) & (p.found.way <= NAME_CLOSE))
+    top = np.where(named, _first(p, p.found.concept), -1 - np.arange(len(p.first)))  # else a number of the span's own
+    again = {"again.exact": p.exact, "again.close": p.close, "again.concept": top}
     return {
         "p": levels(probability),
         "p.coarse": buckets(probability, _COARSE),
         "rival": levels(rivals(p.ptr, p.first, p.end, probability)),
         "long": np.where(p.long[:, kind] < 0, 0, 1 + levels(p.long[:, kind])),
-        **{name: buckets(elsewhere(document, key, p.first, probability), _COARSE) for name, key in again.items()},
+        **{name: buckets(elsewhere(document, key, probability), _COARSE) for name, key in again.items()},
     }
 
 
@@ -108,7 +106,7 @@ def candidate_keys(
         "cand.first=word[first]": forms.first[found.concept] == p.runs.low[p.first][owner],
         "cand.others": buckets(supporters(document[owner], found.concept, sure, chance[owner], owner), (1, 2, 4)),
     }
-    return rows(*keys(of_candidates, candidates)), rows(*keys(of_nothing, spans))
+    return np.stack(keys(of_candidates, candidates), 1), np.stack(keys(of_nothing, spans), 1)
 
 
 def buckets(values: NDArray[np.generic], edges: tuple[float, ...]) -> Int64:
@@ -126,21 +124,9 @@ def levels(probability: NDArray[np.float64]) -> Int64:
     return np.where(probability > 0, 1 + buckets(np.log(p / (1 - p)), _LOGITS), 0)
 
 
-def _best(p: Proposals) -> tuple[Int64, Int64, Int64]:
-    """(S,) the way of the best candidate, its share's bucket, and how many candidates there are, up to 3."""
-    count = np.diff(p.cand_ptr)
-    first = np.where(count > 0, p.cand_ptr[:-1], len(p.found.way))
-    way = np.append(p.found.way, 0).astype(np.int64)[first]
-    share = np.append(buckets(p.found.share, _SHARES), 0)[first]
-    return way, share, np.minimum(count, 3)
-
-
-def _top(p: Proposals) -> Int64:
-    """(S,) the best candidate where the words name it, else a number of the span's own."""
-    count = np.diff(p.cand_ptr)
-    first = np.where(count > 0, p.cand_ptr[:-1], len(p.found.way))
-    named = np.append((p.found.way > 0) & (p.found.way <= NAME_CLOSE), False)[first]
-    return np.where(named, np.append(p.found.concept, 0)[first], -1 - np.arange(len(count)))
+def _first(p: Proposals, values: NDArray[np.generic]) -> Int64:
+    """(S,) the value of the best candidate; 0 where there is none."""
+    return np.append(values, 0)[np.where(np.diff(p.cand_ptr) > 0, p.cand_ptr[:-1], len(values))].astype(np.int64)
 
 
 def _ratio(p: Proposals, degree: int) -> Int64:
@@ -150,24 +136,14 @@ def _ratio(p: Proposals, degree: int) -> Int64:
     return np.where(seen > 0, 1 + buckets(ratio, (1e-6, 0.2, 0.5, 0.8, 0.999)), 0)
 
 
-def elsewhere(
-    document: Int64, key: NDArray[np.generic], first: Int64, probability: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def elsewhere(document: Int64, key: NDArray[np.generic], probability: NDArray[np.float64]) -> NDArray[np.float64]:
     """(S,) the highest probability of another span of the document with the same key; 0 without such a span."""
     if not len(document):
         return np.zeros(0)
-    _, group = np.unique(np.stack([document.astype(np.uint64), key.astype(np.uint64)]), axis=1, return_inverse=True)
-    group = group.reshape(-1)
-    order = np.lexsort((-probability, group))
-    new = np.append(True, group[order][1:] != group[order][:-1])
-    starts = np.flatnonzero(new)
-    best = probability[order][starts]
-    alone = np.append(starts[1:], len(order)) - starts < 2
-    second = np.where(alone, 0.0, probability[order][np.minimum(starts + 1, len(order) - 1)])
-    rank = np.arange(len(order)) - starts[np.cumsum(new) - 1]
-    result = np.empty(len(document))
-    result[order] = np.where(rank == 0, second[group[order]], best[group[order]])
-    return result
+    group = np.unique(mixed(0, document, key), return_inverse=True)[1]
+    every = np.arange(len(group))
+    row = best_elsewhere(group, probability, every, group, every)
+    return np.where(row >= 0, probability[row], 0.0)
 
 
 def supporters(
@@ -176,9 +152,7 @@ def supporters(
     """(C,) how many other likely spans of the document are named by the same concept."""
     if not len(document):
         return np.zeros(0, np.int64)
-    pair = document * (int(concept.max(initial=0)) + 1) + concept
-    _, group = np.unique(pair, return_inverse=True)
-    group = group.reshape(-1)
+    group = np.unique(document * (int(concept.max(initial=0)) + 1) + concept, return_inverse=True)[1]
     votes = (sure & (probability >= 0.3)).astype(np.int64)
     return np.bincount(group, votes)[group].astype(np.int64) - votes
 

@@ -73,9 +73,7 @@ def _link_part(system: System) -> ModelPart:
     arrays = {
         **learned,
         "keys": table.keys[filled][order],
-        "forms.first": forms.first,
-        "forms.last": forms.last,
-        "forms.size": forms.size,
+        **{f"forms.{name}": column for name, column in forms._asdict().items()},
         "combinations.parts": np.array([part for parts in combinations for part in parts], np.int32),
         "combinations.sizes": np.array([len(parts) for parts in combinations], np.int32),
     }
@@ -105,17 +103,24 @@ def system_of(stages: ModelPart) -> System:
     if plan.method not in METHODS or not 0 < plan.least < 1:
         raise ModelError(f"method {plan.method!r}, least {plan.least}")
     vocabulary = Vocabulary.from_part(part.part("vocabulary"))
-    concepts = Concepts(vocabulary, _combinations(part, len(vocabulary)))
-    size = len(concepts)
-    memory = _memory(part, len(vocabulary), size)
+    sizes = part.array("combinations.sizes", np.int32, None)
+    parts = part.array("combinations.parts", np.int32, int(sizes.sum()))
+    if (sizes < 2).any() or (parts < 0).any() or (parts >= len(vocabulary)).any():
+        raise ModelError("combinations of concepts name what is not there")
+    concepts = Concepts(vocabulary, [tuple(one.tolist()) for one in np.split(parts, np.cumsum(sizes)[:-1]) if len(one)])
+    own, size = part.part("memory"), len(concepts)
+    texts = Memory.from_arrays(part.part("seen").arrays, len(vocabulary))
+    concept = own.array("concept", np.int32, None)
+    counts = own.array("counts", np.int32, len(concept))
+    occurrences = np.stack([own.array(f"occurrences.{name}", np.int32, len(concept)) for name in _COUNTED])
+    if len(concept) and not -1 <= concept.min() <= concept.max() < size:
+        raise ModelError(f"'{own.name}concept' names concepts beyond the {size} that there are")
+    memory = NameMemory(Lexicon.from_arrays(own.arrays, "", concept, counts, EXACT), occurrences, texts, size)
     finder = CandidateFinder.from_arrays(
         vocabulary, part.part("finder").arrays, memory.texts, k=plan.candidates, method=plan.method
     )
-    forms = Forms(
-        part.array("forms.first", np.uint64, size),
-        part.array("forms.last", np.uint64, size),
-        part.array("forms.size", np.int64, size),
-    )
+    dtypes = {"first": np.uint64, "last": np.uint64, "size": np.int64}
+    forms = Forms(**{name: part.array(f"forms.{name}", dtype, size) for name, dtype in dtypes.items()})
     types = tagger.types
     search = Search(forms, plan.groups, len(types), plan.longest, plan.beam)
     proposer = Proposer(memory, finder, plan.candidates, plan.longest, len(types))
@@ -139,22 +144,3 @@ def system_of(stages: ModelPart) -> System:
         None if language is None else class_of(LANGUAGE_MODEL).from_part(language), search,
         weights, plan.bias, None if pos is None else filler_of(pos), plan.scalings,
     )  # fmt: skip
-
-
-def _memory(part: ModelPart, vocabulary: int, concepts: int) -> NameMemory:
-    own, texts = part.part("memory"), Memory.from_arrays(part.part("seen").arrays, vocabulary)
-    concept = own.array("concept", np.int32, None)
-    counts = own.array("counts", np.int32, len(concept))
-    occurrences = np.stack([own.array(f"occurrences.{name}", np.int32, len(concept)) for name in _COUNTED])
-    if len(concept) and not -1 <= concept.min() <= concept.max() < concepts:
-        raise ModelError(f"'{own.name}concept' names concepts beyond the {concepts} that there are")
-    return NameMemory(Lexicon.from_arrays(own.arrays, "", concept, counts, EXACT), occurrences, texts, concepts)
-
-
-def _combinations(part: ModelPart, concepts: int) -> list[tuple[int, ...]]:
-    sizes = part.array("combinations.sizes", np.int32, None)
-    parts = part.array("combinations.parts", np.int32, int(sizes.sum()))
-    if (sizes < 2).any() or (parts < 0).any() or (parts >= concepts).any():
-        raise ModelError("combinations of concepts name what is not there")
-    ends = np.cumsum(sizes).tolist()
-    return [tuple(parts[end - size : end].tolist()) for end, size in zip(ends, sizes.tolist(), strict=True)]

@@ -16,9 +16,8 @@ from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.learn.tuning import Chosen
 from spanloom.link.columns import COMMON, WordModel, with_columns
 from spanloom.link.instances import Instance, Reader
-from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles, filled_table
+from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles, filled_table, label_of
 from spanloom.link.names import NIL, Concepts
-from spanloom.link.transitions import label_of
 from spanloom.model.calibration import answered
 from spanloom.model.corpus import place
 from spanloom.native import Kernel
@@ -232,12 +231,12 @@ class Prescribed:
         self._batch = batch
         number = {name: kind for kind, name in enumerate(types)}
         self._places: dict[tuple[int, int], tuple[int, Mention]] = {}
-        rows, starts = [], batch.starts.tolist()
-        for at, document in enumerate(batch.documents):
-            known = [mention for mention in document.mentions if mention.type in number]
-            for mention, ranges, sentence in align(document, known):
-                if ranges is not None and len(ranges) == 1 and sentence >= 0:
-                    rows.append((starts[at] + ranges[0].first, starts[at] + ranges[0].end, at, mention))
+        rows = [
+            (base + ranges[0].first, base + ranges[0].end, at, mention)
+            for at, (document, base) in enumerate(zip(batch.documents, batch.starts.tolist(), strict=False))
+            for mention, ranges, sentence in align(document, [one for one in document.mentions if one.type in number])
+            if ranges is not None and len(ranges) == 1 and sentence >= 0
+        ]
         self.labels = np.zeros(len(batch.tokens), np.int32)
         for first, end, at, mention in sorted(rows, key=lambda row: row[0] - row[1]):
             if not self.labels[first:end].any():
@@ -255,15 +254,10 @@ class Prescribed:
 
     def linked(self, found: list[tuple[int, int, int, int]], concepts: Concepts) -> Iterator[Document]:
         """The documents with their own mentions, linked."""
-        changed: dict[tuple[int, Mention], tuple[str, ...]] = {}
-        for first, end, _, concept in found:
-            changed[self._places[first, end]] = concepts.identifiers(concept)
+        changed = {self._places[first, end]: concepts.identifiers(concept) for first, end, _, concept in found}
         for at, document in enumerate(self._batch.documents):
-            mentions = [
-                mention.replace(concepts=changed[at, mention]) if (at, mention) in changed else mention
-                for mention in document.mentions
-            ]
-            yield document.copy(mentions=mentions)
+            own = document.mentions
+            yield document.copy(mentions=[one.replace(concepts=changed.get((at, one), one.concepts)) for one in own])
 
 
 def _pieces(document: Int64, run: Executor, chosen: Chosen | None = None) -> list[tuple[int, int]]:

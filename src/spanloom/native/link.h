@@ -78,7 +78,7 @@ static inline float total(const WeightTable *table, const uint64_t *keys, int64_
 /* ------------------------------------------------------------------------------------------------------------- states
  */
 
-/* The role of a pair of labels; see `spanloom.link.transitions.role_names`. */
+/* The role of a pair of labels: O, B and I of each type, O after each, B after O, B after an entity, I after B or I. */
 static inline int64_t role_of(int64_t types, int64_t previous, int64_t label) {
     int64_t labels = 1 + 2 * types, base = labels + 1 + types;
     if (label == 0) return previous == 0 ? labels : labels + 1 + (previous - 1) / 2;

@@ -21,6 +21,7 @@ from spanloom.hypergraph import Floats, Ints
 from spanloom.sparse import found_in, places_of
 from spanloom.structures import MentionTable
 from spanloom.text.abbreviations import short_form_places
+from spanloom.vocabulary.key_table import best_elsewhere
 
 LONGEST: Final = 8
 """Tokens of a phrase that is looked for elsewhere, at most."""
@@ -191,31 +192,6 @@ def _keys(text: DocumentText) -> Callable[[Ints, Ints], UInt64]:
         return mixed(0, hashes.of(begin, stop), stop - begin, text.document[first])
 
     return keys
-
-
-def best_elsewhere(key: UInt64, value: Floats, place: Ints, sought: UInt64, at: Ints) -> Ints:
-    """Return for each question the row of the largest value with its key that is not at its place; -1 for none.
-
-    Args:
-        key, value, place: (M,) of each row; of equal values the first counts.
-        sought, at: (Q,) key and place of each question.
-
-    >>> key, place = np.array([7, 7, 8], np.uint64), np.array([0, 5, 9])
-    >>> best_elsewhere(key, np.array([0.9, 0.4, 0.8]), place, key, place).tolist()
-    [1, 0, -1]
-    """
-    if not len(key) or not len(sought):
-        return np.full(len(sought), -1)
-    order = np.lexsort((-value, key))
-    groups, start, member = np.unique(key[order], return_index=True, return_inverse=True)
-    top = order[start]
-    others = order[place[order] != place[top][member]]
-    second = np.full(len(groups), -1)
-    left, start = np.unique(key[others], return_index=True)
-    second[np.searchsorted(groups, left)] = others[start]
-    group = found_in(groups, sought)
-    best = np.where(place[top[group]] == at, second[group], top[group])
-    return np.where(group >= 0, best, -1)
 
 
 def one_word(text: DocumentText, found: Ranges) -> tuple[DocumentText, Ranges]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch
 from spanloom.errors import ModelError
-from spanloom.hashing import Slots, UInt64, find_numbers, mixed
+from spanloom.hashing import UInt64, find_numbers, mixed
 from spanloom.hypergraph import Ints
 from spanloom.modelfile import Array, ModelPart
 from spanloom.sparse import found_in
@@ -76,11 +75,6 @@ class ListedNames:
             np.unique(mixed(0, close, kind)), np.unique(mixed(0, loose, other)),
             KeyTable.build(close, kind.astype(np.int32)), np.array(numbers) >= 0, gaps,
         )  # fmt: skip
-
-    @cached_property
-    def slots(self) -> Slots:
-        """The numbers of the keys that propose."""
-        return Slots.numbering(self.proposing.keys)
 
     def with_mentions(self, keys: UInt64, kinds: Ints) -> ListedNames:
         """Return the same, to which training mentions are names, too, where text is looked through.
@@ -195,20 +189,15 @@ class ListedIn:
         """
         bounds = np.repeat(self.sentences[1:], np.diff(self.sentences))
         solid, sums, tokens = self.tokens.solid, self.tokens.sums[CLOSE], np.flatnonzero(self.tokens.solid)
-        slots, names = self.names.slots, self.names.proposing
-        found = [MentionTable.build([])]
+        names = self.names.proposing
+        whole = names.spans(np.diff(sums), self.sentences, LONGEST)
+        found = [self._mentions([whole[:2]], whole[2:])]
 
         def named(keys: UInt64) -> Ints:
             numbers = np.empty(len(keys), np.int64)
-            find_numbers(keys, *slots, names.keys, numbers)
+            find_numbers(keys, *names.slots, names.keys, numbers)
             return numbers
 
-        for size in range(1, LONGEST + 1):
-            start = tokens[tokens + size <= bounds[tokens]]
-            start = start[solid[start + size - 1]]
-            at = named(sums[start + size] - sums[start])
-            kept = np.flatnonzero(at >= 0)
-            found.append(self._mentions([(start[kept], start[kept] + size)], names.gather(at[kept])))
         links = ~solid & np.isin(self.tokens.low, self.names.links)
         ends = solid | links
         shapes = (

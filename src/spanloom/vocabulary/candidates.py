@@ -12,13 +12,13 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from spanloom.errors import UsageError
-from spanloom.hashing import code_points, intern, numbered
+from spanloom.hashing import hashes, numbered
 from spanloom.native import Kernel
 from spanloom.sparse import changes, places_of, row_offsets
-from spanloom.vocabulary.cosine import CosineIndex, Nearest, TermWeights, Vectors
+from spanloom.vocabulary.cosine import CosineIndex, TermWeights, Vectors
 from spanloom.vocabulary.folding import pieces, text_form, text_keys
-from spanloom.vocabulary.key_table import KeyTable, damaged
-from spanloom.vocabulary.lexicon import CLOSE, KEPT, LOOSE, Hits, Lexicon, lexicon_of
+from spanloom.vocabulary.key_table import Hits, KeyTable, damaged
+from spanloom.vocabulary.lexicon import CLOSE, KEPT, LOOSE, Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary, take_numbers
 
@@ -37,23 +37,11 @@ _CACHED: Final = 200_000  # texts whose concepts are cached, at most
 _Best = tuple[int, NDArray[np.int32], NDArray[np.float32]]  # how many were asked for; rows and scores
 
 
-class _Scores(NamedTuple):
-    """Scores of the ways of ``best``; chosen on the development data of BC5CDR and of the NCBI corpus.
-
-    The choice is flat: see docs/candidates.md.
-    """
-
-    name: float = 0.8
-    loose: float = 0.5
-    cosine: float = 0.7
-    remembered: float = 0.95
-    remembered_loose: float = 0.5
-    remembered_cosine: float = 0.8
-
-
-_SCORES: Final = _Scores()
+# Scores of the ways of `best`, by degree of folding and by the cosine: of names, with what each way is called, and of
+# the memory; chosen on the development data of BC5CDR and of the NCBI corpus. The choice is flat: docs/candidates.md.
+_NAMED: Final = ((0.8, EXACT), (0.8, FOLDED), (0.5, LOOSELY), (0.7, TRIGRAM))
+_REMEMBERED: Final = (0.95, 0.95, 0.5, 0.8)
 _LEXICON: Final = "lexicon."  # arrays of the names
-_OF_NAMES: Final = 4  # of the ways of `best`; the others search the memory
 
 
 class CandidateFinder:
@@ -88,9 +76,12 @@ class CandidateFinder:
     def __init__(
         self, vocabulary: Vocabulary, memory: Memory | None = None, *, k: int = 10, method: str = "best"
     ) -> None:
-        kind = _check(method, k)
+        if k < 1:
+            raise UsageError(f"found k = {k}, expected at least one candidate of a mention")
+        if method not in METHODS:
+            raise UsageError(f"found the method {method!r}, expected one of {', '.join(METHODS)}")
         if method not in vocabulary.indexes:
-            names = vocabulary.names
+            names, kind = vocabulary.names, METHODS[method]
             vocabulary.indexes[method] = (
                 EditSearch(names, vocabulary.name_concept)
                 if kind is None
@@ -134,10 +125,9 @@ class CandidateFinder:
         Raises:
             ModelError: the arrays are not from `arrays` of a vocabulary of this size.
         """
-        kind = _check(method, k)
         if arrays:  # else they are made again
             lexicon = vocabulary.indexes[KEPT] = Lexicon.from_arrays(arrays, _LEXICON, vocabulary.name_concept)
-            if kind is not None:
+            if (kind := METHODS.get(method)) is not None:
                 vocabulary.indexes[method] = TextIndex.from_arrays(vocabulary.names, lexicon, kind, arrays)
         return cls(vocabulary, memory, k=k, method=method)
 
@@ -166,7 +156,9 @@ class CandidateFinder:
         if self._remembered is None:
             raise UsageError("candidates apart need a memory and the method 'best'; use find in place of find_apart")
         ways, query, text = self._searched(texts, expansions)
-        names, memory = (join(part, query, text, len(texts), self.k) for part in (ways[:_OF_NAMES], ways[_OF_NAMES:]))
+        names, memory = (
+            join(part, query, text, len(texts), self.k) for part in (ways[: len(_NAMED)], ways[len(_NAMED) :])
+        )
         return names, memory
 
     def _searched(
@@ -183,35 +175,24 @@ class CandidateFinder:
     def _ways(self, texts: list[str]) -> list[FoundPairs]:
         if isinstance(self._index, EditSearch):
             return [self._edit(self._index, texts)]
-        words = pieces(texts)
-        vectors = self._index.cosine.weights.vectors(words)
+        words, index = pieces(texts), self._index
+        vectors = index.cosine.weights.vectors(words)
         if self.method == "trigram":
-            return [self._named(self._index.nearest(vectors, self.k), 1.0, TRIGRAM)]
-        index, keys = self._index, text_keys(words)
-        ways = [
-            self._named(index.exact(texts), _SCORES.name, EXACT),
-            self._named(index.lexicon.find(keys[CLOSE], CLOSE), _SCORES.name, FOLDED),
-            self._named(index.lexicon.find(keys[LOOSE], LOOSE), _SCORES.loose, LOOSELY),
-            self._named(index.nearest(vectors, 2 * self.k), _SCORES.cosine, TRIGRAM),
-        ]
-        return ways if self._remembered is None else ways + self._recall(self._remembered, texts, keys, vectors)
-
-    def _recall(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[FoundPairs]:
-        """Search the memory; the first of the three degrees with hits gives the shares of training mentions."""
-        ways = []
+            return [self._named(index.nearest(vectors, self.k), 1.0, TRIGRAM)]
+        keys = text_keys(words)
+        found = index.find(texts, keys, vectors, 2 * self.k)
+        ways = [self._named(hits, *how) for hits, how in zip(found, _NAMED, strict=True)]
+        if self._remembered is None:
+            return ways
+        # of the memory, the first of the three degrees with hits gives the shares of training mentions
+        *written, near = self._remembered.find(texts, keys, vectors, 2 * self.k)
         free = np.ones(len(texts), np.bool_)
-        for hits, score in (
-            (index.exact(texts), _SCORES.remembered),
-            (index.lexicon.find(keys[CLOSE], CLOSE), _SCORES.remembered),
-            (index.lexicon.find(keys[LOOSE], LOOSE), _SCORES.remembered_loose),
-        ):
-            found = self._shared(hits, score)
-            ways.append(found._replace(share=np.where(free[found.text], found.share, 0)))
+        for hits, score in zip(written, _REMEMBERED, strict=False):
+            pairs = self._shared(hits, score)
+            ways.append(pairs._replace(share=np.where(free[pairs.text], pairs.share, 0)))
             free &= np.diff(hits.ptr) == 0
-        near = index.nearest(vectors, 2 * self.k)
-        concept, nowhere = index.lexicon.concept[near.row], np.full(len(near.row), -1, np.int32)
-        scores = _SCORES.remembered_cosine * near.score.astype(np.float64)
-        return [*ways, FoundPairs(_owners(near.ptr), concept, scores, TRIGRAM, nowhere, np.zeros(len(scores)))]
+        concept, nowhere = self._remembered.lexicon.concept[near.name], np.full(len(near.name), -1, np.int32)
+        return [*ways, _found(near, _REMEMBERED[-1], TRIGRAM, concept, nowhere)]
 
     def _shared(self, hits: Hits, score: float) -> FoundPairs:
         """Remembered mentions: each concept of a text with its share of them."""
@@ -222,35 +203,27 @@ class CandidateFinder:
         count = np.bincount(inverse, rows.mentions[hits.name], len(pairs))
         text, concept = np.divmod(pairs, len(self.vocabulary))
         share = count / np.bincount(text, count, len(hits.ptr) - 1)[text]
-        nowhere = np.full(len(pairs), -1, np.int32)
-        return FoundPairs(text, concept.astype(np.int32), score * share, MEMORY, nowhere, share)
+        nowhere, source = np.full(len(pairs), -1, np.int32), np.full(len(pairs), MEMORY, np.uint8)
+        return FoundPairs(text, concept.astype(np.int32), score * share, source, nowhere, share)
 
-    def _named(self, found: Hits | Nearest, score: float, source: int) -> FoundPairs:
-        """Names, at a fixed score or at that of their cosine."""
-        names = found.name if isinstance(found, Hits) else found.row
-        scores = np.full(len(names), score) if isinstance(found, Hits) else score * found.score.astype(np.float64)
-        none = np.zeros(len(names))
-        return FoundPairs(_owners(found.ptr), self.vocabulary.name_concept[names], scores, source, names, none)
+    def _named(self, hits: Hits, score: float, source: int) -> FoundPairs:
+        return _found(hits, score, source, self.vocabulary.name_concept[hits.name], hits.name)
 
     def _edit(self, search: EditSearch, texts: list[str]) -> FoundPairs:
         """Equation 2: each text with the synonyms that the memory has; the best of them counts."""
         sets = [[text, *(self.memory.synonyms(text) if self.memory else ())] for text in texts]
         distinct, member = numbered([text for members in sets for text in members])
         owner = np.repeat(np.arange(len(texts)), [len(members) for members in sets])
-        found = self._named(search.find(distinct, self.k), 1.0, EDIT)
-        first, end = (np.searchsorted(found.text, member, side) for side in ("left", "right"))
-        rows = np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)] or [first])
-        columns = (found.concept[rows], found.score[rows], EDIT, found.name[rows], found.share[rows])
-        return FoundPairs(np.repeat(owner, end - first), *columns)
+        return _of_texts(self._named(search.find(distinct, self.k), 1.0, EDIT), owner, member)
 
 
-def _check(method: str, k: int) -> str | None:
-    """The kind of vectors of a method."""
-    if k < 1:
-        raise UsageError(f"found k = {k}, expected at least one candidate of a mention")
-    if method not in METHODS:
-        raise UsageError(f"found the method {method!r}, expected one of {', '.join(METHODS)}")
-    return METHODS[method]
+def _found(
+    hits: Hits, score: float, source: int, concept: NDArray[np.int32], name: NDArray[np.int32]
+) -> FoundPairs:  # fmt: skip
+    """Hits, at a fixed score or at that of their similarity."""
+    size = len(hits.name)
+    scores = np.full(size, score) if hits.score is None else score * hits.score.astype(np.float64)
+    return FoundPairs(_owners(hits.ptr), concept, scores, np.full(size, source, np.uint8), name, np.zeros(size))
 
 
 def _owners(ptr: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -276,7 +249,7 @@ class EditSearch:
 
     >>> search = EditSearch(["Dystonia", "Dystonic Disorders", "Dystrophy"], np.array([0, 1, 2], np.int32))
     >>> found = search.find(["dystonic"], 2)
-    >>> found.row.tolist(), [round(score, 3) for score in found.score.tolist()]
+    >>> found.name.tolist(), [round(score, 3) for score in found.score.tolist()]
     ([0, 2], [0.875, 0.556])
     """
 
@@ -285,7 +258,7 @@ class EditSearch:
         self._concept = name_concept
         self._kept: dict[str, _Best] = {}
 
-    def find(self, texts: Sequence[str], k: int) -> Nearest:
+    def find(self, texts: Sequence[str], k: int) -> Hits:
         """The k most similar concepts of each text, by each concept's most similar name; similarities above 0 only.
 
         Args:
@@ -295,26 +268,19 @@ class EditSearch:
         forms = [text.casefold() for text in texts]
         kept = self._kept
         best = {form: kept[form] for form in forms if form in kept and kept[form][0] >= k}
-        best |= self._search([form for form in dict.fromkeys(forms) if form not in best], k)
-        self._kept = {**(kept if len(kept) + len(best) <= _CACHED else {}), **best}
-        found = [best[form] for form in forms]
-        ptr = np.cumsum([0, *(min(k, len(row)) for _, row, _ in found)])
-        rows, scores = ([np.empty(0, dtype), *parts] for dtype, parts in (
-            (np.int32, [row[:k] for _, row, _ in found]), (np.float32, [score[:k] for _, _, score in found])
-        ))  # fmt: skip
-        return Nearest(ptr, np.concatenate(rows), np.concatenate(scores))
-
-    def _search(self, forms: Sequence[str], k: int) -> dict[str, _Best]:
-        """The same for distinct texts that are not kept."""
         row, score = np.empty(k, np.int32), np.empty(k, np.float32)
-        found: dict[str, _Best] = {}
-        for first in range(0, len(forms), _TEXTS):
-            batch = forms[first : first + _TEXTS]
+        missing = [form for form in dict.fromkeys(forms) if form not in best]
+        for first in range(0, len(missing), _TEXTS):
+            batch = missing[first : first + _TEXTS]
             table = cdist(batch, self._names, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
             for form, similarities in zip(batch, table, strict=True):
                 size = _best_concepts(similarities, self._concept, row, score)
-                found[form] = k, row[:size].copy(), score[:size].copy()
-        return found
+                best[form] = k, row[:size].copy(), score[:size].copy()
+        self._kept = {**(kept if len(kept) + len(best) <= _CACHED else {}), **best}
+        found = [best[form] for form in forms]
+        rows = [np.empty(0, np.int32), *(row[:k] for _, row, _ in found)]
+        scores = [np.empty(0, np.float32), *(score[:k] for _, _, score in found)]
+        return Hits(np.cumsum(list(map(len, rows))), np.concatenate(rows), np.concatenate(scores))
 
 
 # Results of several ways of searching, joined into candidates.
@@ -350,7 +316,7 @@ class FoundPairs(NamedTuple):
         text: (F,) int64, numbers of texts.
         concept: (F,) int32.
         score: (F,) float64, between 0 and 1.
-        source: the bit of the way; after joining (F,) uint8, all bits of each pair.
+        source: (F,) uint8, the bit of the way; after joining all bits of each pair.
         name: (F,) int32, -1 where no name of the vocabulary was matched.
         share: (F,) float64.
     """
@@ -358,7 +324,7 @@ class FoundPairs(NamedTuple):
     text: NDArray[np.int64]
     concept: NDArray[np.int32]
     score: NDArray[np.float64]
-    source: Any
+    source: NDArray[np.uint8]
     name: NDArray[np.int32]
     share: NDArray[np.float64]
 
@@ -380,37 +346,34 @@ def join(
     best = [_distinct(way, one=True) for way in ways]
     joined = FoundPairs(*(np.concatenate(column) for column in zip(*best, strict=True)))
     texts = _distinct(joined, one=False)
-    # each query takes the rows of its texts
-    first, end = (np.searchsorted(texts.text, text, side) for side in ("left", "right"))
-    sizes = end - first
-    rows: Any = places_of(first, sizes)[0]
-    taken = FoundPairs(np.repeat(query, sizes), *(column[rows] for column in texts[1:]))
-    return _top(_distinct(taken, one=True), queries, k)
-
-
-def _distinct(rows: FoundPairs, *, one: bool) -> FoundPairs:
-    """One row for each group and concept: all sources, the best named row's name, the best score, or all joined."""
-    order = np.lexsort((-rows.score, rows.name < 0, rows.concept, rows.text))
-    text, concept, score = rows.text[order], rows.concept[order], rows.score[order]
-    source = np.full(len(order), rows.source, np.uint8)[order]
-    at = np.flatnonzero(changes(text, concept))
-    if not len(at):
-        return FoundPairs(text, concept, score, source, rows.name, rows.share)
-    joined = np.maximum.reduceat(score, at) if one else 1 - np.multiply.reduceat(1 - score, at)
-    sources, share = np.bitwise_or.reduceat(source, at), np.maximum.reduceat(rows.share[order], at)
-    return FoundPairs(text[at], concept[at], joined, sources, rows.name[order][at], share)
-
-
-def _top(rows: FoundPairs, queries: int, k: int) -> Candidates:
-    """The k best rows of each group."""
+    rows = _distinct(_of_texts(texts, query, text), one=True)
     score = rows.score.astype(np.float32)  # compared as it is given, so that ties are ties
     order = np.lexsort((rows.concept, -score, rows.text))
     sizes = np.bincount(rows.text, minlength=queries)
     begin = np.cumsum(sizes) - sizes
     order = order[np.arange(len(order)) - begin[rows.text[order]] < k]
-    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.minimum(sizes, k))])
-    share = rows.share.astype(np.float32)
-    return Candidates(ptr, rows.concept[order], score[order], rows.source[order], rows.name[order], share[order])
+    ptr = np.append(0, np.cumsum(np.minimum(sizes, k)))
+    share = rows.share[order].astype(np.float32)
+    return Candidates(ptr, rows.concept[order], score[order], rows.source[order], rows.name[order], share)
+
+
+def _of_texts(found: FoundPairs, owner: NDArray[np.int64], text: NDArray[np.int64]) -> FoundPairs:
+    """The rows of some texts, which ascend in what was found, with other owners in place of the texts."""
+    first, end = (np.searchsorted(found.text, text, side) for side in ("left", "right"))
+    rows = places_of(first, end - first)[0]
+    return FoundPairs._make([np.repeat(owner, end - first), *(column[rows] for column in found[1:])])
+
+
+def _distinct(rows: FoundPairs, *, one: bool) -> FoundPairs:
+    """One row for each group and concept: all sources, the best named row's name, the best score, or all joined."""
+    order = np.lexsort((-rows.score, rows.name < 0, rows.concept, rows.text))
+    if not len(order):
+        return rows
+    rows = FoundPairs._make(column[order] for column in rows)
+    at = np.flatnonzero(changes(rows.text, rows.concept))
+    score = np.maximum.reduceat(rows.score, at) if one else 1 - np.multiply.reduceat(1 - rows.score, at)
+    source, share = np.bitwise_or.reduceat(rows.source, at), np.maximum.reduceat(rows.share, at)
+    return FoundPairs(rows.text[at], rows.concept[at], score, source, rows.name[at], share)
 
 
 # Texts of concepts, to be found as written, folded, and by cosine: names of a vocabulary, or remembered mentions.
@@ -465,10 +428,15 @@ class TextIndex:
         equal = np.array([text_form(texts[text]) == text_form(self.texts[name]) for text, name in pairs], np.bool_)
         return Hits(row_offsets(owner[equal], len(texts)), names[equal])
 
-    def nearest(self, vectors: Vectors, k: int) -> Nearest:
-        """The k nearest concepts by cosine; ``row`` is the number of the nearest text."""
+    def nearest(self, vectors: Vectors, k: int) -> Hits:
+        """The nearest texts of the k nearest concepts by cosine."""
         found = self.cosine.find(vectors, k)
-        return found._replace(row=self.rows[found.row])
+        return found._replace(name=self.rows[found.name])
+
+    def find(self, texts: Sequence[str], keys: Keys, vectors: Vectors, k: int) -> list[Hits]:
+        """The texts that are equal, that fold closely, and loosely, like some texts, and the nearest ones."""
+        folded = [self.lexicon.find(keys[degree], degree) for degree in (CLOSE, LOOSE)]
+        return [self.exact(texts), *folded, self.nearest(vectors, k)]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All but texts and lexicon, to be saved."""
@@ -492,10 +460,7 @@ class TextIndex:
 
 def _hashed_forms(texts: Sequence[str]) -> NDArray[np.uint64]:
     """(M,) a hash of each text without regard to case and white space."""
-    found = [np.empty(0, np.uint64)]
-    for first in range(0, len(texts), _BLOCK):
-        forms = [text_form(text) for text in texts[first : first + _BLOCK]]
-        ends = np.cumsum([len(form) for form in forms], dtype=np.int64)
-        numbers, own, _ = intern(code_points("".join(forms)), np.append(0, ends[:-1]), ends)
-        found.append(own[numbers])
-    return np.concatenate(found)
+    blocks = (texts[first : first + _BLOCK] for first in range(0, len(texts), _BLOCK))
+    # a blank stands for an empty text, whose hash would be 0
+    found = (hashes([text_form(text) or " " for text in block]) for block in blocks)
+    return np.concatenate([np.empty(0, np.uint64), *found])

@@ -10,6 +10,7 @@ words does not matter. Trigrams weigh log((M + 1) / n), where n of the M indexed
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -21,7 +22,7 @@ from spanloom.hashing import hashes
 from spanloom.native import Kernel
 from spanloom.sparse import found_in, row_offsets
 from spanloom.vocabulary.folding import FoldedPieces, fold_word
-from spanloom.vocabulary.key_table import damaged, take
+from spanloom.vocabulary.key_table import Hits, damaged, take
 from spanloom.vocabulary.store import take_numbers, take_ptr
 
 _vectors, _nearest = Kernel("vectors"), Kernel("nearest")
@@ -43,20 +44,6 @@ class Vectors(NamedTuple):
     ptr: NDArray[np.int64]
     features: NDArray[np.int64]
     weights: NDArray[np.float32]
-
-
-class Nearest(NamedTuple):
-    """The nearest concepts of Q texts, best first.
-
-    Args:
-        ptr: (Q + 1,) int64.
-        row: int32, number of the best name.
-        score: float32, its cosine.
-    """
-
-    ptr: NDArray[np.int64]
-    row: NDArray[np.int32]
-    score: NDArray[np.float32]
 
 
 class TermWeights:
@@ -149,6 +136,7 @@ def _trigrams(texts: Sequence[str], owners: NDArray[np.int64]) -> tuple[NDArray[
     return np.repeat(owners, sizes)[~last], codes[~last[:-2]]
 
 
+@dataclass(frozen=True, slots=True)
 class CosineIndex:
     """An inverted index of rows: names of concepts.
 
@@ -160,16 +148,11 @@ class CosineIndex:
         values: float32, the feature's value in the row's vector.
     """
 
-    def __init__(
-        self,
-        weights: TermWeights,
-        row_concept: NDArray[np.int32],
-        ptr: NDArray[np.int64],
-        postings: NDArray[np.int32],
-        values: NDArray[np.float32],
-    ) -> None:
-        self.weights, self.row_concept = weights, row_concept
-        self._ptr, self._postings, self._values = ptr, postings, values
+    weights: TermWeights
+    row_concept: NDArray[np.int32]
+    ptr: NDArray[np.int64]
+    postings: NDArray[np.int32]
+    values: NDArray[np.float32]
 
     @classmethod
     def build(cls, words: FoldedPieces, row_concept: NDArray[np.int32], weights: TermWeights) -> CosineIndex:
@@ -184,7 +167,7 @@ class CosineIndex:
         >>> words = pieces(["renal failure", "heart failure"])
         >>> index = CosineIndex.build(words, np.array([0, 1], np.int32), TermWeights.of("close", words))
         >>> found = index.find(index.weights.vectors(pieces(["failure of the heart", "renal"])), 2)
-        >>> found.ptr.tolist(), found.row.tolist(), [round(score, 2) for score in found.score.tolist()]
+        >>> found.ptr.tolist(), found.name.tolist(), [round(score, 2) for score in found.score.tolist()]
         ([0, 2, 3], [1, 0, 0], [1.0, 0.15, 0.92])
         """
         vectors = weights.vectors(words)
@@ -193,23 +176,18 @@ class CosineIndex:
         ptr = row_offsets(vectors.features, len(weights.codes))
         return cls(weights, row_concept, ptr, rows[order], vectors.weights[order])
 
-    def find(self, vectors: Vectors, k: int) -> Nearest:
-        """The k nearest concepts of some texts, by each concept's nearest name; exact, cosines above 0 only."""
+    def find(self, vectors: Vectors, k: int) -> Hits:
+        """The rows of the k nearest concepts of some texts, by each one's nearest name; exact, cosines above 0 only."""
         size = len(vectors.ptr) - 1
         ptr, rows, scores = np.empty(size + 1, np.int64), np.empty(size * k, np.int32), np.empty(size * k, np.float32)
-        _nearest(*vectors, self._ptr, self._postings, self._values, self.row_concept, k, ptr, rows, scores)
-        return Nearest(ptr, rows[: ptr[-1]].copy(), scores[: ptr[-1]].copy())
+        _nearest(*vectors, self.ptr, self.postings, self.values, self.row_concept, k, ptr, rows, scores)
+        return Hits(ptr, rows[: ptr[-1]].copy(), scores[: ptr[-1]].copy())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that it holds, to be saved."""
-        return {
-            "codes": self.weights.codes,
-            "weights": self.weights.weights,
-            "other": np.array([self.weights.other]),
-            "ptr": self._ptr,
-            "postings": self._postings,
-            "values": self._values,
-        }
+        weights = self.weights
+        postings: dict[str, NDArray[Any]] = {"ptr": self.ptr, "postings": self.postings, "values": self.values}
+        return {"codes": weights.codes, "weights": weights.weights, "other": np.array([weights.other]), **postings}
 
     @classmethod
     def from_arrays(cls, kind: str, arrays: Mapping[str, NDArray[Any]], row_concept: NDArray[np.int32]) -> CosineIndex:

@@ -213,11 +213,9 @@ class Gathering:
         if not identifier:
             message = f"{place}found an empty id, expected each concept to have one"
             raise DataError(message, path=self._path, line=line)
-        gathered = self._found.get(identifier)
-        if gathered is None:
-            gathered = self._found[identifier] = Gathered(line)
-        else:
+        if identifier in self._found:
             self._notes.add(JOINED, identifier)
+        gathered = self._found.setdefault(identifier, Gathered(line))
         rank = 0 if "preferred" not in one or one["preferred"].lower() in _PREFERRED else 1
         if name := one.get("name", ""):
             gathered.names.append((rank, name))
@@ -226,17 +224,12 @@ class Gathering:
             if field_ in _SEVERAL:
                 values = [part for value in values for part in value.split(", ")] if commas else values
                 for value in values:
-                    self._add_list(gathered, field_, value)
-        if definition := one.get("definition", ""):
-            gathered.definition = gathered.definition or definition
-
-    def _add_list(self, gathered: Gathered, name: str, value: str) -> None:
-        if ";" in value and "|" not in value:
-            self._unsure.append((gathered, name, value))
-            return
-        if "|" in value:
-            self._bars.add(name)
-        _extend(gathered, name, split_values(value))
+                    self._bars.update({field_} if "|" in value else ())
+                    if ";" in value and "|" not in value:
+                        self._unsure.append((gathered, field_, value))
+                    else:
+                        _extend(gathered, field_, split_values(value))
+        gathered.definition = gathered.definition or one.get("definition", "")
 
     def finish(self) -> Mapping[str, Gathered]:
         """Return what was gathered, by identifier.
@@ -245,11 +238,9 @@ class Gathering:
             UsageError: a language or a source that no row has.
         """
         for gathered, name, value in self._unsure:
-            if name in self._bars:
-                _extend(gathered, name, [value])
-            else:
+            if name not in self._bars:
                 self._notes.add(f"cells of {name} split at ;", value)
-                _extend(gathered, name, split_values(value, ";"))
+            _extend(gathered, name, [value] if name in self._bars else split_values(value, ";"))
         for name, chosen in self._chosen.items():
             check_chosen(name, chosen, self._seen[name], self._path)
         return self._found

@@ -130,11 +130,7 @@ def fold_text(text: str, *, loose: bool = False) -> list[str]:
     >>> fold_text("Parkinson's Diseases, Type II"), fold_text("renal tumours of the spleen", loose=True)
     (['parkinson', 'disease', '2'], ['kidney', 'neoplasm', 'spleen'])
     """
-    words: list[str] = []
-    for piece in text.split():
-        close, far = fold_word(piece)
-        words += far if loose else close
-    return words
+    return [word for piece in text.split() for word in fold_word(piece)[loose]]
 
 
 @lru_cache(_MEMORY)
@@ -180,22 +176,19 @@ def pieces(texts: Sequence[str]) -> FoldedPieces:
     [0, 1, 0, 2]
     """
     lists = [text.split() for text in texts]
-    ptr = np.zeros(len(lists) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=ptr[1:])
+    ptr = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     return FoldedPieces(*numbered(list(chain.from_iterable(lists))), ptr)
 
 
 def prefix_sums(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Sums of the first 0, 1, ... of W values, modulo 2^64; (W,) to (W + 1,), or (W, C) to (W + 1, C).
+    """(W + 1,) sums of the first 0, 1, ... of W values, modulo 2^64.
 
     A run of words from ``a`` to ``b`` has the key ``sums[b] - sums[a]``.
 
     >>> prefix_sums(np.array([2, 3], np.uint64)).tolist()
     [0, 2, 5]
     """
-    sums = np.zeros((len(values) + 1, *values.shape[1:]), np.uint64)
-    np.cumsum(values, axis=0, out=sums[1:])
-    return sums
+    return np.append(np.uint64(0), np.cumsum(values))
 
 
 def text_keys(words: FoldedPieces) -> NDArray[np.uint64]:

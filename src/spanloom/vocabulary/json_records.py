@@ -99,10 +99,8 @@ def json_objects(path: str | Path, given: Mapping[str, Sequence[str]] = MappingP
             yield None, "", value
             return
         for identifier, names in value.items():
-            if isinstance(names, Mapping):
-                yield None, f"{identifier[:80]}: ", {"id": identifier, **names}
-            else:
-                yield None, f"{identifier[:80]}: ", {"id": identifier, "name": names}
+            fields = names if isinstance(names, Mapping) else {"name": names}
+            yield None, f"{identifier[:80]}: ", {"id": identifier, **fields}
         return
     for number, one in enumerate(value if isinstance(value, list) else [value]):
         yield None, f"records[{number}]: ", _object(one, path, None)

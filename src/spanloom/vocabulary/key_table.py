@@ -4,19 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import ModelError
+from spanloom.hashing import Slots
+from spanloom.modelfile import ModelPart
+from spanloom.native import Kernel
 from spanloom.sparse import changes, found_in, places_of
 
 Keys = NDArray[np.uint64]
 Places = NDArray[np.int64]
+_runs = Kernel("runs")
 
 
-@dataclass(frozen=True, slots=True)
+class Hits(NamedTuple):
+    """Texts that fit each of Q texts.
+
+    Args:
+        ptr: (Q + 1,) int64.
+        name: (hits,) int32; ascending for each text, or best first where there are scores.
+        score: (hits,) float32, of similarity, or ``None``.
+    """
+
+    ptr: Places
+    name: NDArray[np.int32]
+    score: NDArray[np.float32] | None = None
+
+
+class Spans(NamedTuple):
+    """Runs of tokens that have a key, in the order of their first tokens, the shorter before the longer.
+
+    Args:
+        first, end: (S,) int64, half-open.
+        ptr: (S + 1,) int64, where the texts of each run begin in ``name``.
+        name: (hits,) int32, ascending for each run.
+    """
+
+    first: Places
+    end: Places
+    ptr: Places
+    name: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
 class KeyTable:
     """Values by key.
 
@@ -79,6 +113,27 @@ class KeyTable:
         """The place of each key, -1 if it is not there."""
         return found_in(self.keys, keys)
 
+    @cached_property
+    def slots(self) -> Slots:
+        """The place of each key, for kernels."""
+        return Slots.numbering(self.keys)
+
+    def spans(self, values: Keys, sentences: Places, longest: int) -> Spans:
+        """Return the runs of tokens within a sentence that begin and end with a value other than 0, and sum to a key.
+
+        Args:
+            values: (T,) of the tokens.
+            sentences: (N + 1,) first tokens, and T.
+            longest: tokens of a run at most, 1 or more.
+        """
+        room = len(values) + 16
+        while True:
+            first, end, key = (np.empty(room, np.int64) for _ in range(3))
+            size = _runs(values, sentences, longest, self.keys, *self.slots, first, end, key)
+            if size <= room:
+                return Spans(first[:size], end[:size], *self.gather(key[:size]))
+            room = size
+
     def gather(self, places: Places) -> tuple[Places, NDArray[np.int32]]:
         """The values at some places, one after the other.
 
@@ -93,15 +148,45 @@ class KeyTable:
         >>> ptr.tolist(), values.tolist()
         ([0, 2, 2, 3], [1, 3, 2])
         """
-        sizes = np.where(places >= 0, np.diff(self.ptr, append=self.ptr[-1:])[places], 0)
-        rows, ptr = places_of(self.ptr[places], sizes)
+        rows, ptr = self.rows(places)
         return ptr, self.values[rows]
 
+    def rows(self, places: Places) -> tuple[Places, Places]:
+        """The numbers of the values at some places, and where those of each place begin."""
+        sizes = np.where(places >= 0, np.diff(self.ptr, append=self.ptr[-1:])[places], 0)
+        return places_of(self.ptr[places], sizes)
 
-# Many strings as two arrays, so that a vocabulary is saved and opened without a parser.
 
 Array = NDArray[Any]
 Int64s = NDArray[np.int64]
+
+
+def best_elsewhere(key: Array, value: Array, place: Int64s, sought: Array, at: Int64s) -> Int64s:
+    """Return for each question the row of the largest value with its key that is not at its place; -1 for none.
+
+    Args:
+        key, value, place: (M,) of each row; of equal values the first counts.
+        sought, at: (Q,) key and place of each question.
+
+    >>> key, place = np.array([7, 7, 8], np.uint64), np.array([0, 5, 9])
+    >>> best_elsewhere(key, np.array([0.9, 0.4, 0.8]), place, key, place).tolist()
+    [1, 0, -1]
+    """
+    if not len(key) or not len(sought):
+        return np.full(len(sought), -1)
+    order = np.lexsort((-value, key))
+    groups, start, member = np.unique(key[order], return_index=True, return_inverse=True)
+    top = order[start]
+    others = order[place[order] != place[top][member]]
+    second = np.full(len(groups), -1)
+    left, start = np.unique(key[others], return_index=True)
+    second[np.searchsorted(groups, left)] = others[start]
+    group = found_in(groups, sought)
+    best = np.where(place[top[group]] == at, second[group], top[group])
+    return np.where(group >= 0, best, -1)
+
+
+# Many strings as two arrays, so that a vocabulary is saved and opened without a parser.
 
 
 class Strings:
@@ -170,15 +255,7 @@ def take(arrays: Mapping[str, Array], name: str, dtype: Any, size: int | None = 
     Raises:
         ModelError: it is missing, is of another kind, or has another length.
     """
-    array = arrays.get(name)
-    if array is None:
-        raise damaged(name, "is missing")
-    if array.ndim != 1 or array.dtype != dtype:
-        found = f"{array.dtype} with {array.ndim} axes"
-        raise damaged(name, f"is {found}, expected {np.dtype(dtype)} with one")
-    if size is not None and len(array) != size:
-        raise damaged(name, f"has {len(array)} entries, expected {size}")
-    return array
+    return ModelPart(arrays=arrays).array(name, dtype, size)
 
 
 def take_bounds(arrays: Mapping[str, Array], name: str, total: int) -> Int64s:
@@ -188,8 +265,8 @@ def take_bounds(arrays: Mapping[str, Array], name: str, total: int) -> Int64s:
         ModelError: the array is missing or invalid.
     """
     ends = take(arrays, name, np.int64)
-    whole = ends[-1] == total if len(ends) else total == 0
-    if not whole or (len(ends) and ends[0] < 0) or (np.diff(ends) < 0).any():
+    steps = np.diff(ends, prepend=0)
+    if (steps < 0).any() or steps.sum() != total:
         raise damaged(name, f"does not rise from 0 to {total}")
     return ends
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.hashing import MULTIPLIER, Int64, Slots, UInt64, hashes, numbered
-from spanloom.native import Kernel
-from spanloom.sparse import changes
+from spanloom.hashing import MULTIPLIER, Int64, RangeHashes, UInt64, hashes, numbered
+from spanloom.sparse import changes, places_of
 from spanloom.text import tokenize
 from spanloom.vocabulary.folding import (
     CLOSE,
@@ -26,43 +25,15 @@ from spanloom.vocabulary.folding import (
     sums_of_words,
     text_keys,
 )
-from spanloom.vocabulary.key_table import KeyTable, take
+from spanloom.vocabulary.key_table import Hits, KeyTable, Spans, take
 from spanloom.vocabulary.store import Vocabulary
 
 __all__ = ["CLOSE", "EXACT", "LOOSE", "Hits", "Lexicon", "Spans", "lexicon_of"]
 
 LONGEST_NAME: Final = 10  # tokens of a run that is looked up
-_runs = Kernel("runs")
 _MOST: Final = 8  # concepts that a name may stand for
 KEPT: Final = "lexicon"  # among a vocabulary's indexes
 _NAMES: Final = ("exact", "close", "loose")  # of the degrees
-
-
-class Hits(NamedTuple):
-    """Texts of a lexicon that fold like each of Q texts.
-
-    Args:
-        ptr: (Q + 1,) int64.
-        name: (hits,) int32, ascending for each text.
-    """
-
-    ptr: NDArray[np.int64]
-    name: NDArray[np.int32]
-
-
-class Spans(NamedTuple):
-    """Runs of tokens that fold like texts, in the order of their first tokens, the shorter before the longer.
-
-    Args:
-        first, end: (S,) int64, half-open.
-        ptr: (S + 1,) int64, where the texts of each run begin in ``name``.
-        name: (hits,) int32, ascending for each run.
-    """
-
-    first: NDArray[np.int64]
-    end: NDArray[np.int64]
-    ptr: NDArray[np.int64]
-    name: NDArray[np.int32]
 
 
 class Lexicon:
@@ -117,10 +88,6 @@ class Lexicon:
         """By degree, the concepts of texts by key, with counts."""
         return tuple(KeyTable.build(keys, self.concept, self.most, self.counts) for keys in self.keys)
 
-    @cached_property
-    def _slots(self) -> tuple[Slots, ...]:
-        return tuple(Slots.numbering(table.keys) for table in self.texts)
-
     def find(self, keys: UInt64, degree: int = CLOSE) -> Hits:
         """The texts that have some keys."""
         table = self.texts[degree]
@@ -137,15 +104,7 @@ class Lexicon:
             longest: tokens of a run at most, 1 or more.
             degree: ``CLOSE`` or ``LOOSE``.
         """
-        table, values = self.texts[degree], np.diff(runs.sums[degree])
-        room = len(values) + 16
-        while True:
-            first, end, key = (np.empty(room, np.int64) for _ in range(3))
-            size = _runs(values, sentences, longest, table.keys, *self._slots[degree], first, end, key)
-            if size <= room:
-                break
-            room = size
-        return Spans(first[:size], end[:size], *table.gather(key[:size]))
+        return self.texts[degree].spans(np.diff(runs.sums[degree]), sentences, longest)
 
     def runs(self, runs: Runs, sentences: Int64, longest: int = LONGEST_NAME) -> tuple[Int64, Int64]:
         """First tokens and ends of the closely folded `spans` that stand for concepts."""
@@ -187,24 +146,23 @@ def lexicon_of(vocabulary: Vocabulary) -> Lexicon:
 # are differences of prefix sums, so the keys of all runs of a text cost a few operations each (see
 # `spanloom.vocabulary.folding`).
 
-_ODD = MULTIPLIER
-_INVERSE = pow(_ODD, -1, 1 << 64)
+_INVERSE = pow(MULTIPLIER, -1, 1 << 64)
 
 
 class Runs(NamedTuple):
     """T tokens, for the keys of their runs.
 
     Args:
-        sums: (3, T + 1) prefix sums of the hashes of words, by degree.
-        shift: (T + 1,) powers that move an exact run to the text's begin.
+        exact: hashes of runs of words.
+        sums: (T + 1,) prefix sums of the hashes of folded words, by degree.
         solid: (T,) whether a word remains when folded; a run neither begins nor ends with one that does not.
         low: (T,) hashes of the words in lower case.
         endings: (T,) hashes of their last three letters.
         shapes: (T,) hashes of the kinds of their characters.
     """
 
-    sums: UInt64
-    shift: UInt64
+    exact: RangeHashes
+    sums: Mapping[int, UInt64]
     solid: NDArray[np.bool_]
     low: UInt64
     endings: UInt64
@@ -212,20 +170,18 @@ class Runs(NamedTuple):
 
     def keys(self, degree: int, first: Int64, end: Int64) -> UInt64:
         """Return the keys of runs of tokens; 0 where a folded run begins or ends with an empty word."""
-        keys: UInt64 = self.sums[degree, end] - self.sums[degree, first]
         if degree == EXACT:
-            keys *= self.shift[first]
-            return keys
-        return np.where(self.solid[first] & self.solid[end - 1], keys, np.uint64(0))
+            return self.exact.of(first, end)
+        sums = self.sums[degree]
+        return np.where(self.solid[first] & self.solid[end - 1], sums[end] - sums[first], np.uint64(0))
 
 
 @lru_cache(1 << 17)
-def _parts(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...], str, str, str]:
+def _parts(word: str) -> tuple[tuple[str, ...], tuple[str, ...], str, str, str]:
     close, loose = fold_word(word)
     low = word.lower()
-    kinds = "".join("X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word)
-    shape = "".join(c for i, c in enumerate(kinds) if i == 0 or kinds[i - 1] != c)
-    return word, close, loose, low, low[-3:], shape
+    kinds = ("X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word)
+    return close, loose, low, low[-3:], "".join(kind for kind, _ in groupby(kinds))
 
 
 def runs(words: Sequence[str]) -> Runs:
@@ -239,13 +195,10 @@ def runs(words: Sequence[str]) -> Runs:
     (True, False, 0)
     """
     distinct, ids = numbered(words)
-    columns = list(zip(*map(_parts, distinct), strict=True)) or [()] * 6
-    exact, low, endings, shapes = (hashes(columns[c]) for c in (0, 3, 4, 5))
-    folded = [sums_of_words(columns[c]) for c in (1, 2)]
-    powers = _powers(_ODD, len(words))
-    sums = np.stack([prefix_sums(values) for values in (exact[ids] * powers[:-1], folded[0][ids], folded[1][ids])])
-    solid = np.array([bool(text) for text in columns[1]], bool)
-    return Runs(sums, _powers(_INVERSE, len(words)), solid[ids], low[ids], endings[ids], shapes[ids])
+    close, loose, *others = list(zip(*map(_parts, distinct), strict=True)) or [()] * 5
+    exact, low, endings, shapes = (hashes(column)[ids] for column in (distinct, *others))
+    sums = {degree: prefix_sums(sums_of_words(folded)[ids]) for degree, folded in ((CLOSE, close), (LOOSE, loose))}
+    return Runs(RangeHashes(exact, _INVERSE), sums, np.array(list(map(bool, close)), bool)[ids], low, endings, shapes)
 
 
 def text_runs(texts: Sequence[str]) -> tuple[Runs, Int64, Int64]:
@@ -254,29 +207,16 @@ def text_runs(texts: Sequence[str]) -> tuple[Runs, Int64, Int64]:
     A text of nothing but empty words is left whole.
     """
     words = [[text[start:end] for start, end in tokenize(text).tolist()] for text in texts]
-    sizes = np.array([len(text) for text in words], np.int64)
     result = runs(list(chain.from_iterable(words)))
-    end = sizes.cumsum()
-    first = end - sizes
-    count = np.append(0, np.cumsum(result.solid))
-    places = np.append(np.flatnonzero(result.solid), 0)
-    some = count[end] > count[first]
-    begin = np.where(some, places[np.minimum(count[first], len(places) - 1)], first)
-    return result, begin, np.where(some, places[count[end] - 1] + 1, end)
+    bounds = np.cumsum([0, *map(len, words)], dtype=np.int64)
+    solid = np.append(np.flatnonzero(result.solid), len(result.solid))
+    at = np.searchsorted(solid, bounds)
+    some = at[:-1] < at[1:]
+    return result, np.where(some, solid[at[:-1]], bounds[:-1]), np.where(some, solid[at[1:] - 1] + 1, bounds[1:])
 
 
 def all_runs(batch: Batch, longest: int) -> tuple[Int64, Int64]:
     """First token and end of all runs of up to so many tokens within the sentences of a batch."""
-    limit = np.repeat(batch.sentences[1:], np.diff(batch.sentences))
-    starts = np.arange(len(limit))
-    found = [starts[starts + size <= limit] for size in range(1, longest + 1)]
-    sizes = np.repeat(np.arange(1, longest + 1), [len(part) for part in found])
-    first = np.concatenate(found)
-    order = np.lexsort((sizes, first))
-    return first[order], (first + sizes)[order]
-
-
-def _powers(base: int, count: int) -> UInt64:
-    powers = np.full(count + 1, base, np.uint64)
-    powers[0] = 1
-    return np.cumprod(powers, dtype=np.uint64)
+    starts = np.arange(len(batch.tokens))
+    counts = np.minimum(longest, np.repeat(batch.sentences[1:], np.diff(batch.sentences)) - starts)
+    return np.repeat(starts, counts), places_of(starts + 1, counts)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -77,12 +77,18 @@ class Memory:
         """
         counts: dict[str, Counter[Reading]] = {}
         unknown: Counter[str] = Counter()
-        for forms, concepts in _mentions(documents, types):
-            numbers = [vocabulary.find(concept) for concept in concepts]
-            unknown.update(concept for concept, number in zip(concepts, numbers, strict=True) if number < 0)
-            reading = tuple(sorted(known(numbers)))
-            for form in forms if reading else ():
-                counts.setdefault(form, Counter())[reading] += 1
+        for document in documents:
+            defined = abbreviations(document)
+            for mention in document.mentions:
+                if types is not None and mention.type not in types:
+                    continue
+                numbers = [vocabulary.find(concept) for concept in mention.concepts]
+                unknown.update(one for one, number in zip(mention.concepts, numbers, strict=True) if number < 0)
+                if reading := tuple(sorted(known(numbers))):
+                    text = " ".join(mention.text(document.text).split())
+                    for form in (text, expand(text, defined)):
+                        if form is not None:
+                            counts.setdefault(form, Counter())[reading] += 1
         return cls(counts, unknown)
 
     def __len__(self) -> int:
@@ -186,16 +192,3 @@ def known(numbers: Iterable[int]) -> tuple[int, ...]:
     (4, 2)
     """
     return tuple(dict.fromkeys(number for number in numbers if number >= 0))
-
-
-def _mentions(
-    documents: Iterable[Document], types: Collection[str] | None
-) -> Iterator[tuple[list[str], Sequence[str]]]:
-    """The text of each mention that has concepts, in both forms where it has an abbreviation; and the concepts."""
-    for document in documents:
-        defined = abbreviations(document)
-        for mention in document.mentions:
-            if mention.concepts and (types is None or mention.type in types):
-                text = " ".join(mention.text(document.text).split())
-                expanded = expand(text, defined)
-                yield [text] if expanded is None else [text, expanded], mention.concepts

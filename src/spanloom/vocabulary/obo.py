@@ -106,13 +106,11 @@ def _add(term: Gathered, tag: str, value: str, notes: Notes, path: str | Path, l
         term.obsolete = _plain(value).lower() == "true"
     else:
         lists = {"alt_id": term.alternatives, "is_a": term.parents, "replaced_by": term.replaced_by}
-        if tag in lists:
-            lists[tag].append(_identifier(value))
+        lists.get(tag, []).append(_identifier(value))
 
 
 def _quoted(tag: str, value: str, path: str | Path, line: int) -> tuple[str, str]:
-    found = _QUOTED.match(value)
-    if found is None:
+    if (found := _QUOTED.match(value)) is None:
         message = f"found {value.strip()[:80]!r} as {tag}, expected a text between double quotes"
         raise DataError(message, path=path, line=line)
     return _unescaped(found[1]), found[2]
@@ -145,7 +143,17 @@ def scan_obo_graph(path: str | Path, notes: Notes) -> Iterator[Record]:
         DataError: the file cannot be read, is no JSON in UTF-8, or not of this form.
     """
     terms: dict[str, Gathered] = {}
-    for name, graph in _each(_parsed(path), "graphs", "", path):
+    text = decode(read_bytes(path).removeprefix(BOM), path)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"found no JSON in column {error.colno} ({error.msg}); get the file again, or correct it"
+        raise DataError(message, path=path, line=error.lineno) from None
+    except (RecursionError, ValueError) as error:  # nested thousands of times, or a number of thousands of digits
+        raise DataError(f"found JSON that cannot be read ({error}); expected an OBO graph", path=path) from None
+    if not isinstance(value, dict) or "graphs" not in value:
+        raise DataError("found JSON without graphs, expected an OBO graph document", path=path)
+    for name, graph in _each(value, "graphs", "", path):
         for place, node in _each(graph, "nodes", f"{name}.", path):
             if _get(node, "type", str, place, path) in ("", "CLASS"):
                 identifier = normalize_identifier(_get(node, "id", str, place, path))
@@ -161,20 +169,6 @@ def scan_obo_graph(path: str | Path, notes: Notes) -> Iterator[Record]:
                 if child in terms:
                     terms[child].parents.append(parent)
     return gathered_records(terms.items(), notes)
-
-
-def _parsed(path: str | Path) -> dict[str, Any]:
-    text = decode(read_bytes(path).removeprefix(BOM), path)
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        message = f"found no JSON in column {error.colno} ({error.msg}); get the file again, or correct it"
-        raise DataError(message, path=path, line=error.lineno) from None
-    except (RecursionError, ValueError) as error:  # nested thousands of times, or a number of thousands of digits
-        raise DataError(f"found JSON that cannot be read ({error}); expected an OBO graph", path=path) from None
-    if not isinstance(value, dict) or "graphs" not in value:
-        raise DataError("found JSON without graphs, expected an OBO graph document", path=path)
-    return value
 
 
 def _term(node: dict[str, Any], place: str, notes: Notes, path: str | Path) -> Gathered:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element
@@ -99,28 +100,18 @@ class Ontology:
         if not identifier:
             return
         term = self._terms.setdefault(identifier, Gathered(one.line))
-        if one.predicate == TYPE:
-            if one.reference in KINDS:
-                self._typed.add(identifier)
-            return
-        language = one.language.lower()
+        predicate, text, language = one.predicate, one.text, one.language.lower()
         main = language.partition("-")[0]
-        if one.predicate in _NAMES or one.predicate in _SYNONYMS:
+        if predicate == TYPE:
+            self._typed.update({identifier} if one.reference in KINDS else ())
+        elif predicate in _NAMES or predicate in _SYNONYMS:
             self._seen.update((language, main))
             if self._chosen and language and self._chosen.isdisjoint((language, main)):
                 self._notes.add("names in other languages, left out")
-                return
-        if one.predicate in _NAMES:
-            rank = 2 * (main not in ("", "en")) + _NAMES.index(one.predicate)
-            term.names += [(rank, one.text)] if one.text else []
-        else:
-            self._describe(term, one)
-
-    def _describe(self, term: Gathered, one: Statement) -> None:
-        """Add a statement to a term, except labels."""
-        predicate, text = one.predicate, one.text
-        if predicate in _SYNONYMS and text:
-            term.names.append((_RANK, text))
+            elif text:
+                label = predicate in _NAMES
+                rank = 2 * (main not in ("", "en")) + _NAMES.index(predicate) if label else _RANK
+                term.names.append((rank, text))
         elif predicate == _BROAD:
             self._notes.add(BROAD, repr(text))
         elif predicate in _DEFINITIONS:
@@ -132,8 +123,7 @@ class Ontology:
         elif value := normalize_identifier(one.reference or text):
             lists = {_REPLACED: term.replaced_by} | dict.fromkeys(_ALTERNATIVES, term.alternatives)
             lists |= dict.fromkeys(_PARENTS, term.parents)
-            if predicate in lists:
-                lists[predicate].append(value)
+            lists.get(predicate, []).append(value)
 
     def records(self) -> Iterator[Record]:
         """Return the terms.
@@ -145,11 +135,10 @@ class Ontology:
             UsageError: a language that no label has.
         """
         check_chosen("language", self._chosen, self._seen, self._path)
-        for identifier in self._terms:
-            if identifier not in self._typed:
-                self._notes.add("descriptions of what is no class, left out", identifier)
-        terms = ((one, term) for one, term in self._terms.items() if one in self._typed)
-        return gathered_records(terms, self._notes)
+        for identifier in [one for one in self._terms if one not in self._typed]:
+            self._notes.add("descriptions of what is no class, left out", identifier)
+            del self._terms[identifier]
+        return gathered_records(self._terms.items(), self._notes)
 
 
 _TOKEN: Final = pattern(
@@ -171,39 +160,58 @@ _PLAIN: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _CLOSING: Final = {"[": "]", "(": ")"}
 
 
+def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the kind of each token, the token, and its line; at the end an empty one again and again."""
+    at, line = 0, 1
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            yield "character", text[at : at + 20], line
+            break
+        if found.lastgroup != "skip":
+            yield found.lastgroup or "", found[0], line
+        at, line = found.end(), line + found[0].count("\n")
+    yield from repeat(("", "", line))
+
+
 class _Reader:
     """The tokens of a file, and the one that is next."""
 
     def __init__(self, path: str | Path, text: str) -> None:
-        self._path, self._text = path, text
-        self._prefixes: dict[str, str] = {}
-        self._base = ""
-        self._at, self._line = 0, 1
-        self.kind = self._value = ""
+        self._path, self._tokens = path, _tokens(text)
+        self._prefixes = {"": ""}  # with a colon behind each; the base has none
         self._next()
 
     def sentence(self) -> Iterator[Statement]:
         """Yield the statements up to the next full stop."""
         word = self._value.lower().removeprefix("@")
         if self.kind in ("language", "word") and word in ("prefix", "base"):
-            self._declare(word, self._value.startswith("@"))
+            dotted, prefix = self._value.startswith("@"), ""
+            self._next()
+            if word == "prefix":
+                prefix = self._value
+                self._next()
+            if self.kind != "address" or (word == "prefix") != prefix.endswith(":"):
+                raise self._error("a prefix and its address")
+            self._prefixes[prefix] = self._address()
+            if dotted:
+                self._end()
             return
         line = self._line
         blank = self._value == "["
         subject = self._resource()
         while not (blank and self._value == "."):
-            predicate = TYPE if (self.kind, self._value) == ("word", "a") else None
-            if predicate is None:
-                predicate = self._resource()
-            else:
+            predicate = TYPE
+            if (self.kind, self._value) == ("word", "a"):
                 self._next()
+            else:
+                predicate = self._resource()
             while True:
                 text, language, reference = self._object()
                 if subject:
                     yield Statement(subject, predicate, text, language, reference, line)
-                if self._value != "," or self.kind != "mark":
+                if not self._take(","):
                     break
-                self._next()
             if not self._take(";"):
                 break
             while self._take(";"):
@@ -211,21 +219,6 @@ class _Reader:
             if self._value == "." and self.kind == "mark":
                 break
         self._end()
-
-    def _declare(self, word: str, dotted: bool) -> None:
-        self._next()
-        prefix = self._value if word == "prefix" else ""
-        if word == "prefix":
-            self._next()
-        if self.kind != "address" or (word == "prefix" and not prefix.endswith(":")):
-            raise self._error("a prefix and its address")
-        address = self._address()
-        if word == "base":
-            self._base = address
-        else:
-            self._prefixes[prefix] = address
-        if dotted:
-            self._end()
 
     def _resource(self) -> str:
         """Return the address at hand; empty for what has none."""
@@ -276,7 +269,7 @@ class _Reader:
     def _address(self) -> str:
         address = _unescaped(self._value[1:-1])
         self._next()
-        return address if ":" in address else self._base + address
+        return address if ":" in address else self._prefixes[""] + address
 
     def _take(self, mark: str) -> bool:
         found = self.kind == "mark" and self._value == mark
@@ -289,19 +282,9 @@ class _Reader:
             raise self._error("'.'")
 
     def _next(self) -> None:
-        self._line += self._value.count("\n")
-        while True:
-            if self._at == len(self._text):
-                self.kind = self._value = ""
-                return
-            found = _TOKEN.match(self._text, self._at)
-            if found is None:
-                self.kind, self._value = "character", self._text[self._at : self._at + 20]
-                raise self._error("Turtle")
-            self._at, self.kind, self._value = found.end(), found.lastgroup or "", found[0]
-            if self.kind != "skip":
-                return
-            self._line += self._value.count("\n")
+        self.kind, self._value, self._line = next(self._tokens)
+        if self.kind == "character":
+            raise self._error("Turtle")
 
     def _error(self, expected: str) -> DataError:
         found = repr(self._value[:40]) if self.kind else "the end of the file"
@@ -316,10 +299,8 @@ def _unescaped(text: str) -> str:
     """
 
     def char(found: re.Match[str]) -> str:
-        code = found[1] or found[2]
-        if not code:
-            return _PLAIN.get(found[3], found[3])
-        return chr(int(code, 16)) if int(code, 16) < 0x110000 else "\ufffd"
+        code = int(found[1] or found[2] or "0", 16)
+        return _PLAIN.get(found[3], found[3]) if found[3] else chr(code) if code < 0x110000 else "\ufffd"
 
     return _ESCAPE.sub(char, text) if "\\" in text else text
 

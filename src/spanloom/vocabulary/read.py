@@ -12,6 +12,7 @@ from warnings import warn
 from spanloom.errors import DataError, DataWarning, UsageError, meant
 from spanloom.files.staging import warn_of_leftovers
 from spanloom.formats.source import bare, checked_encoding, decoding, opened, plain_or_packed, unreadable
+from spanloom.text.patterns import pattern
 from spanloom.vocabulary.fields import JOINED, Columns, assigned
 from spanloom.vocabulary.json_records import scan_json
 from spanloom.vocabulary.obo import scan_obo, scan_obo_graph
@@ -87,8 +88,9 @@ _MARKS: Final = MappingProxyType(  # of texts that show what they are
         "rrf": re.compile(r"[^|\n]+\|[A-Z]{3}\|(?:[^|\n]*\|){15,16}[^|\n]*$", re.MULTILINE),
     }
 )
-_ROOT = re.compile(r"<([A-Za-z][\w.:-]*)")
-_BEFORE_ROOT = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))  # how what may be there begins and ends
+_ROOT: Final = pattern(  # the outermost element of XML, behind what may be before it
+    r"(?:[^<]*(?:<\?.*?\?>|<!--.*?-->|<!(?!--)[^\[>]*(?:\[[^\]]*\][^>]*)?>))*+[^<]*<([A-Za-z][\w.:-]*)", re.DOTALL
+)
 
 
 def read_vocabulary(
@@ -130,32 +132,24 @@ def read_vocabulary(
         raise UsageError(
             f"found the vocabulary format {format!r}, expected one of {known}{meant(format, VOCABULARY_FORMATS)}"
         )
-    try:
-        with decoding(checked_encoding(encoding)):
-            return _read(path, format, columns, languages, sources)
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def _read(
-    path: str | Path, format: str | None, columns: Columns, languages: Collection[str] | None,
-    sources: Collection[str] | None,
-) -> Vocabulary:  # fmt: skip
-    warn_of_leftovers(path)
-    if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
-        raise DataError("found a pipe, which can be read only once; write it to a file", path=path)
-    name = _format_of(Path(path), columns) if format is None else format
     chosen = {"columns": columns, "languages": languages, "sources": sources}
     options = {option: value for option, value in chosen.items() if value is not None}
-    wrong = [option for option in options if name not in _OPTIONS[option]]
-    if wrong:
-        expected = ", ".join(_OPTIONS[wrong[0]])
-        found = f"found {' and '.join(wrong)} for {path}, which is of the format {name}"
-        raise UsageError(f"{found}, expected one of the formats {expected}")
-    if name == INDEX:
-        return Vocabulary.open(path)
     notes = Notes()
-    records = list(SCANNERS[name](path, notes, **options))
+    try:
+        with decoding(checked_encoding(encoding)):
+            warn_of_leftovers(path)
+            if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+                raise DataError("found a pipe, which can be read only once; write it to a file", path=path)
+            name = _format_of(Path(path), columns) if format is None else format
+            if wrong := [option for option in options if name not in _OPTIONS[option]]:
+                expected = ", ".join(_OPTIONS[wrong[0]])
+                found = f"found {' and '.join(wrong)} for {path}, which is of the format {name}"
+                raise UsageError(f"{found}, expected one of the formats {expected}")
+            if name == INDEX:
+                return Vocabulary.open(path)
+            records = list(SCANNERS[name](path, notes, **options))
+    except OSError as error:
+        raise unreadable(path, error) from error
     noted = [str(note) for note in notes.to_tuple() if note.kind != JOINED]
     if noted and name in _OPTIONS["columns"]:  # columns may have been taken for others
         warn(f"vocabulary {path}: {'; '.join(noted)}", DataWarning, stacklevel=2)
@@ -201,11 +195,10 @@ def _format_of_text(text: str, path: Path, columns: Columns) -> str | None:
     if _TURTLE.match(text):
         return "turtle"
     if text.startswith("<"):
-        root = _root(text)
-        if root.rpartition(":")[2] == "RDF":
-            return "owl"
-        if root.rpartition(":")[2] == "Ontology":
-            return "owlxml"
+        found = _ROOT.match(text)
+        root = "" if found is None else found[1]
+        if (kind := {"RDF": "owl", "Ontology": "owlxml"}.get(root.rpartition(":")[2])) is not None:
+            return kind
         # a root that neither knows is left to the reader of MEDIC, which names it
         return "mesh" if root in ROOTS else "medic"
     if _JSON.match(text):
@@ -232,25 +225,3 @@ def _format_of_text(text: str, path: Path, columns: Columns) -> str | None:
     if delimiter and (alike or assigned(cells, {}).keys() >= {"id", "name"}):
         return "table"
     return "words" if is_list_of_names(path.name, lines) else "table" if delimiter and assigned(cells, {}) else None
-
-
-def _root(text: str) -> str:
-    """The name of the outermost element of XML; empty if no element begins here.
-
-    >>> _root('<?xml version="1.0"?><!-- <a> --> <!DOCTYPE b [ <!ELEMENT b (#PCDATA)> ]> <b>')
-    'b'
-    """
-    at = 0
-    while (at := text.find("<", at)) >= 0:
-        closing = next((end for begin, end in _BEFORE_ROOT if text.startswith(begin, at)), "")
-        if not closing:
-            root = _ROOT.match(text, at)
-            return "" if root is None else root[1]
-        end = text.find(closing, at)
-        inner = text.find("[", at, end)
-        if closing == ">" and inner >= 0:  # declarations within a document type
-            end = text.find(">", text.find("]", inner))
-        if end < 0:
-            return ""
-        at = end
-    return ""

@@ -17,6 +17,7 @@ from spanloom.text.patterns import pattern
 
 NAMELESS: Final = "concepts without a name, left out"
 _QUOTED: Final = re.compile(r"""'([^'\\]*)'|"([^"\\]*)\"""")
+_UNFIT: Final = re.compile("[\0\ud800-\udfff]")
 _LIST: Final = pattern(r"""\s*\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*,?)*+\s*\]\s*""")  # as Python and JSON print them
 
 
@@ -65,11 +66,9 @@ def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Ite
             notes.add("obsolete terms, left out", identifier)
             if len(one.replaced_by) == 1:
                 replaced.setdefault(one.replaced_by[0], []).append(identifier)
-    for identifier, one in listed:
-        if one.obsolete:
-            continue
+    for identifier, one in ((identifier, one) for identifier, one in listed if not one.obsolete):
         names = [text for _, text in sorted(one.names, key=itemgetter(0))] or [""]  # stable: else the file's order
-        categories = "|".join(dict.fromkeys(one.categories)) if len(one.categories) > 1 else "".join(one.categories)
+        categories = "|".join(dict.fromkeys(one.categories))
         alternatives, parents = (*one.alternatives, *replaced.get(identifier, ())), tuple(one.parents)
         concept = Concept(identifier, names[0], tuple(names[1:]), alternatives, parents, one.definition, categories)
         yield Record(concept, one.line)
@@ -166,7 +165,9 @@ def _clean(record: Record, path: str | Path | None) -> Concept:
         _spaced(concept.definition),
         _spaced(concept.category),
     )
-    if problem := _unfit(cleaned):
+    single = (cleaned.id, cleaned.name, cleaned.definition, cleaned.category)
+    if found := _UNFIT.search("\n".join((*single, *cleaned.synonyms, *cleaned.alternatives, *cleaned.parents))):
+        problem = "a NUL character" if found[0] == "\0" else "half of a surrogate pair"
         message = f"found {problem} in the concept {identifier[:80]!r}, expected text; correct it"
         raise DataError(message, path=path, line=record.line)
     return cleaned
@@ -176,28 +177,11 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _unfit(concept: Concept) -> str:
-    """Return what keeps a concept from being written as UTF-8; empty if nothing does."""
-    single = (concept.id, concept.name, concept.definition, concept.category)
-    text = "\n".join((*single, *concept.synonyms, *concept.alternatives, *concept.parents))
-    if "\0" in text:
-        return "a NUL character"
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "half of a surrogate pair"
-    return ""
-
-
 def examine(concepts: Sequence[Concept], notes: Notes) -> None:
     """Note what is odd between concepts: ambiguous names, identifiers of several concepts, parents that go nowhere."""
     holders: dict[str, int] = {}
-    ambiguous: dict[str, None] = {}
-    for number, concept in enumerate(concepts):
-        for name in concept.names:
-            if holders.setdefault(name, number) != number:
-                ambiguous[name] = None
-    for name in ambiguous:
+    names = ((name, number) for number, concept in enumerate(concepts) for name in concept.names)
+    for name in dict.fromkeys(name for name, number in names if holders.setdefault(name, number) != number):
         notes.add("names of several concepts", repr(name))
     numbers = {concept.id: number for number, concept in enumerate(concepts)}
     owners: dict[str, str] = {}

@@ -65,22 +65,19 @@ def scan_snomed(path: str | Path, notes: Notes, *, languages: Collection[str] = 
             seen.add(language)
             if languages and language not in languages:
                 notes.add("descriptions in other languages, left out")
-            elif kind == _DEFINITION:
-                if concept in found:
-                    found[concept].definition = found[concept].definition or text
-            else:
-                gathered = found.setdefault(concept, Gathered(line))
-                gathered.names.append((1 if kind == _FULL_NAME else 2, text))
-                tagged = _TAG.fullmatch(text) if kind == _FULL_NAME else None
-                if tagged:
-                    gathered.categories.append(tagged[2])
+            elif kind != _DEFINITION:
+                found.setdefault(concept, Gathered(line)).names.append((1 if kind == _FULL_NAME else 2, text))
+            elif concept in found:
+                found[concept].definition = found[concept].definition or text
     check_chosen("language", languages, seen, path)
     for file in release_files(path, "sct2_Relationship_*") if path.is_dir() else []:
         for _, (child, parent, kind) in _latest(file, _RELATIONS, notes, "inactive relationships, left out"):
             if kind == _IS_A and child in found:
                 found[child].parents.append(parent)
     for gathered in found.values():
-        short = {tagged[1] for rank, text in gathered.names if rank == 1 and (tagged := _TAG.fullmatch(text))}
+        tagged = [match for rank, text in gathered.names if rank == 1 and (match := _TAG.fullmatch(text))]
+        gathered.categories = [match[2] for match in tagged]
+        short = {match[1] for match in tagged}
         gathered.names = [(0 if text in short else rank, text) for rank, text in gathered.names]
     yield from gathered_records(found.items(), notes)
 
@@ -113,8 +110,7 @@ def _latest(
             continue
         check_width(cells, width, " as in the first line", path, number)
         identifier, time, active, *values = (cells[place].strip() for place in places)
-        earlier = rows.get(identifier)
-        if earlier is None or earlier[0] <= time:
+        if identifier not in rows or rows[identifier][0] <= time:
             rows[identifier] = (time, active == "1", number, tuple(values))
     for identifier, (_, active_, line, kept) in rows.items():
         if active_:
@@ -273,8 +269,18 @@ def scan_rrf(
             notes.add("files that are not in the folder", name)
             continue
         for _, cells in _barred(beside, kind):
-            if cells[0] in found:
-                _describe(found[cells[0]], kind, cells, chosen)
+            if (gathered := found.get(cells[0])) is None:
+                continue
+            if kind == "STY":
+                gathered.categories.append(cells[3])
+                continue
+            source, suppressed = (cells[4], cells[6]) if kind == "DEF" else (cells[10], cells[14])
+            if suppressed not in ("", "N") or (chosen and source not in chosen):
+                continue
+            if kind == "DEF":
+                gathered.definition = gathered.definition or cells[5]
+            elif cells[3] == "PAR":  # the one that the second concept has to the first: it is the parent
+                gathered.parents.append(f"UMLS:{cells[4]}" if _is_umls(cells[4]) else cells[4])
     umls = {f"UMLS:{cui}" if _is_umls(cui) else cui: gathered for cui, gathered in found.items()}
     return gathered_records(umls.items(), notes)
 
@@ -308,20 +314,6 @@ def _names(path: Path, languages: frozenset[str], sources: frozenset[str], notes
     check_chosen("language", languages, seen[0], path)
     check_chosen("source", sources, seen[1], path)
     return found
-
-
-def _describe(gathered: Gathered, kind: str, cells: Sequence[str], sources: Collection[str]) -> None:
-    """Add a row of a file beside the names to what was gathered for its concept."""
-    if kind == "STY":
-        gathered.categories.append(cells[3])
-        return
-    source, suppressed = (cells[4], cells[6]) if kind == "DEF" else (cells[10], cells[14])
-    if suppressed not in ("", "N") or (sources and source not in sources):
-        return
-    if kind == "DEF":
-        gathered.definition = gathered.definition or cells[5]
-    elif cells[3] == "PAR":  # the relationship is the one that the second concept has to the first: it is the parent
-        gathered.parents.append(f"UMLS:{cells[4]}" if _is_umls(cells[4]) else cells[4])
 
 
 def _barred(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Never, overload
 
@@ -16,7 +18,7 @@ from spanloom.modelfile import ModelPart, load, save
 from spanloom.vocabulary.key_table import Array, Int64s, Strings, damaged, take, take_bounds
 from spanloom.vocabulary.records import Concept, Note, Notes, Record, examine, merge
 
-_SINGLE = ("ids", "definitions", "categories")  # one string a concept
+_SINGLE = {"ids": "id", "definitions": "definition", "categories": "category"}  # one string a concept
 _SEVERAL = ("names", "alternatives", "parents")  # any number of them
 
 
@@ -83,12 +85,11 @@ class Vocabulary(Sequence[Concept]):
         notes = Notes() if notes is None else notes
         concepts = merge(records, notes, path)
         examine(concepts, notes)
-        single = {
-            "ids": Strings.of(concept.id for concept in concepts),
-            "definitions": Strings.of(concept.definition for concept in concepts),
-            "categories": Strings.of(concept.category for concept in concepts),
-        }
-        several = {name: _joined([getattr(concept, name) for concept in concepts]) for name in _SEVERAL}
+        single = {name: Strings.of(map(attrgetter(own), concepts)) for name, own in _SINGLE.items()}
+        several = {}
+        for name in _SEVERAL:
+            values = list(map(attrgetter(name), concepts))
+            several[name] = Strings.of(chain.from_iterable(values)), np.cumsum(list(map(len, values)), dtype=np.int64)
         return cls(single, several, notes.to_tuple())
 
     def __len__(self) -> int:
@@ -103,12 +104,10 @@ class Vocabulary(Sequence[Concept]):
             return [self[place] for place in range(*number.indices(len(self)))]
         place = range(len(self))[number]
         identifier, definition, category = (self._single[name][place] for name in _SINGLE)
-        first, end = self._range("names", place)
-        alternatives, parents = (
-            tuple(self._several[name][0][at] for at in range(*self._range(name, place)))
-            for name in ("alternatives", "parents")
+        (preferred, *synonyms), alternatives, parents = (
+            tuple(strings[at] for at in range(int(ends[place - 1]) if place else 0, int(ends[place])))
+            for strings, ends in map(self._several.__getitem__, _SEVERAL)
         )
-        preferred, *synonyms = self.names[first:end]
         return Concept(identifier, preferred, tuple(synonyms), alternatives, parents, definition, category)
 
     def __iter__(self) -> Iterator[Concept]:
@@ -146,10 +145,6 @@ class Vocabulary(Sequence[Concept]):
         numbers.update((identifier, number) for number, identifier in enumerate(self._single["ids"].to_list()))
         return numbers
 
-    def _range(self, name: str, number: int) -> tuple[int, int]:
-        ends = self._several[name][1]
-        return int(ends[number - 1]) if number else 0, int(ends[number])
-
     def counts(self) -> dict[str, int]:
         """Count the concepts, names, alternatives, parents and definitions.
 
@@ -181,10 +176,8 @@ class Vocabulary(Sequence[Concept]):
             ModelError: an array is missing, or is not from `arrays`.
         """
         single = {name: Strings.from_arrays(arrays, name) for name in _SINGLE}
-        several = {}
-        for name in _SEVERAL:
-            column = Strings.from_arrays(arrays, name)
-            several[name] = (column, take_bounds(arrays, f"{name}.last", len(column)))
+        columns = {name: Strings.from_arrays(arrays, name) for name in _SEVERAL}
+        several = {name: (own, take_bounds(arrays, f"{name}.last", len(own))) for name, own in columns.items()}
         lengths = {len(column) for column in single.values()} | {len(ends) for _, ends in several.values()}
         if len(lengths) > 1 or 0 in lengths or (np.diff(several["names"][1], prepend=0) < 1).any():
             problem = "its columns are of different lengths, or a concept has no name"
@@ -218,11 +211,6 @@ class Vocabulary(Sequence[Concept]):
             ModelError: the folder is not an index, or it is damaged or of another version.
         """
         return load(cls, path)
-
-
-def _joined(values: Sequence[tuple[str, ...]]) -> tuple[Strings, Int64s]:
-    ends = np.cumsum([len(several) for several in values], dtype=np.int64)
-    return Strings.of(value for several in values for value in several), ends
 
 
 def _note(value: Any) -> Note:

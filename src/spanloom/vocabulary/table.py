@@ -154,7 +154,15 @@ def _header(
         except UsageError as error:
             raise UsageError(f"{path}: {error}") from None
         if found and ("id" in found or not any(map(_CODE.fullmatch, cells))):
-            return cells, _named(cells, found, notes, path, number, certain="name" in given), lines
+            used = [name for names in found.values() for name in names]
+            unread = [name for name in cells if name and name not in used]
+            if twice := next((name for name in used if cells.count(name) > 1), None):
+                raise DataError(f"found the column {twice!r} twice, expected it once", path=path, line=number)
+            if "id" not in found and unread and "name" not in given:
+                raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=number)
+            for name in unread:
+                notes.add("columns that are not read", name)
+            return cells, {ours: list(map(cells.index, names)) for ours, names in found.items()}, lines
         if cells[0].startswith("#"):
             notes.add("comment lines before the columns, left out", cells[0])
             continue
@@ -164,22 +172,6 @@ def _header(
         notes.add("tables without a line of columns, read as an identifier and a name", cells[codes[0]])
         return cells, {"id": codes, "name": [1 - codes[0]]}, chain([(number, cells)], lines)
     return (), {}, lines
-
-
-def _named(
-    cells: Sequence[str], found: Mapping[str, Sequence[str]], notes: Notes, path: str | Path, line: int, certain: bool
-) -> Mapping[str, Sequence[int]]:
-    """Return our name -> places of columns, which are found by name."""
-    used = [name for names in found.values() for name in names]
-    unread = [name for name in cells if name and name not in used]
-    twice = next((name for name in used if cells.count(name) > 1), None)
-    if twice:
-        raise DataError(f"found the column {twice!r} twice, expected it once", path=path, line=line)
-    if "id" not in found and unread and not certain:
-        raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=line)
-    for name in unread:
-        notes.add("columns that are not read", name)
-    return {ours: [cells.index(name) for name in names] for ours, names in found.items()}
 
 
 # Plain lists: names, codes of diagnoses with their titles, and NCBI's taxonomy.
@@ -210,9 +202,8 @@ def scan_words(path: str | Path, notes: Notes) -> Iterator[Record]:
         elif text.startswith("# "):
             notes.add("comment lines, left out", text)
         elif "\t" in text or len(text) > _LONGEST:
-            raise DataError(
-                f"found {text[:40]!r}, expected a name of {_LONGEST} characters or less", path=path, line=line
-            )
+            message = f"found {text[:40]!r}, expected a name of {_LONGEST} characters or less"
+            raise DataError(message, path=path, line=line)
         else:
             notes.add("names of a list, which are their own identifiers")
             yield Record(Concept(text, text), line)

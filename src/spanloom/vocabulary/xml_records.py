@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -39,73 +40,59 @@ def xml_records(
     Raises:
         DataError: the file cannot be read, is no XML, or cut off; another outermost element; an entity.
     """
-    parser = _Parser(path, frozenset(roots), frozenset(records), namespaces)
-    with opened(path) as file:
-        while chunk := file.read(_CHUNK):
-            yield from parser.feed(chunk, last=False)
-    yield from parser.feed(b"", last=True)
+    outermost, wanted = frozenset(roots), frozenset(records)
+    found: list[tuple[Element, int]] = []
+    tree: TreeBuilder | None = None  # of the record at hand
+    depth = entities = start = 0
+    expat = ParserCreate(namespace_separator="" if namespaces else None)  # reads neither files nor addresses on its own
 
+    def error(message: str) -> DataError:
+        return DataError(message, path=path, line=expat.CurrentLineNumber)
 
-class _Parser:
-    """Expat, which reads neither files nor addresses on its own, with a tree for the record at hand."""
+    def opens(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth, start, tree
+        if depth == 0 and tag not in outermost:
+            expected = " or ".join(f"<{root}>" for root in sorted(outermost))
+            raise error(f"found the element <{tag[:80]}>, expected {expected}; is this another format?")
+        if depth == _DEEPEST:
+            raise error(f"found more than {_DEEPEST} elements within each other, expected records")
+        if depth == 1 and tag in wanted:
+            tree, start = TreeBuilder(), expat.CurrentLineNumber
+        depth += 1
+        if tree is not None:
+            tree.start(tag, attributes)
 
-    def __init__(self, path: str | Path, roots: frozenset[str], records: frozenset[str], namespaces: bool) -> None:
-        self._path, self._roots, self._records, self._namespaces = path, roots, records, namespaces
-        self._depth = 0
-        self._tree: TreeBuilder | None = None
-        self._start = 0
-        self._found: list[tuple[Element, int]] = []
-        self._entities = 0
-        self._expat = ParserCreate(namespace_separator="" if namespaces else None)
-        self._expat.buffer_text = True
-        self._expat.StartElementHandler = self._open
-        self._expat.EndElementHandler = self._close
-        self._expat.CharacterDataHandler = self._data
-        self._expat.EntityDeclHandler = self._declared_entity
-        self._expat.SkippedEntityHandler = self._unknown_entity
+    def closes(tag: str) -> None:
+        nonlocal depth, tree
+        depth -= 1
+        if tree is not None:
+            tree.end(tag)
+            if depth == 1:
+                found.append((tree.close(), start))
+                tree = None
 
-    def feed(self, chunk: bytes, *, last: bool) -> list[tuple[Element, int]]:
-        self._found = []
-        feed(self._expat, chunk, self._path, last)
-        return self._found
+    def data(text: str) -> None:
+        if tree is not None:
+            tree.data(text)
 
-    def _open(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._depth == 0 and tag not in self._roots:
-            expected = " or ".join(f"<{root}>" for root in sorted(self._roots))
-            raise self._error(f"found the element <{tag[:80]}>, expected {expected}; is this another format?")
-        if self._depth == _DEEPEST:
-            raise self._error(f"found more than {_DEEPEST} elements within each other, expected records")
-        if self._depth == 1 and tag in self._records:
-            self._tree, self._start = TreeBuilder(), self._expat.CurrentLineNumber
-        self._depth += 1
-        if self._tree is not None:
-            self._tree.start(tag, attributes)
+    def declared(name: str, parameter: bool, value: str | None, *_: Any) -> None:
+        nonlocal entities
+        entities += 1
+        if not namespaces or parameter or not _ADDRESS.fullmatch(value or "") or entities > _ENTITIES:
+            raise error(f"found a declaration of the entity {name[:80]!r}, expected none; replace it by its text")
 
-    def _close(self, tag: str) -> None:
-        self._depth -= 1
-        if self._tree is None:
-            return
-        self._tree.end(tag)
-        if self._depth == 1:
-            self._found.append((self._tree.close(), self._start))
-            self._tree = None
-
-    def _data(self, text: str) -> None:
-        if self._tree is not None:
-            self._tree.data(text)
-
-    def _declared_entity(self, name: str, parameter: bool, value: str | None, *_: Any) -> None:
-        self._entities += 1
-        if self._namespaces and not parameter and _ADDRESS.fullmatch(value or "") and self._entities <= _ENTITIES:
-            return
-        raise self._error(f"found a declaration of the entity {name[:80]!r}, expected none; replace it by its text")
-
-    def _unknown_entity(self, name: str, *_: Any) -> None:
+    def unknown(name: str, *_: Any) -> None:
         # after a mention of a DTD elsewhere, which is not fetched, an unknown entity is no error for Expat
-        raise self._error(f"found the entity {name[:80]!r}, which is not declared here; replace it by its text")
+        raise error(f"found the entity {name[:80]!r}, which is not declared here; replace it by its text")
 
-    def _error(self, message: str) -> DataError:
-        return DataError(message, path=self._path, line=self._expat.CurrentLineNumber)
+    expat.buffer_text = True
+    expat.StartElementHandler, expat.EndElementHandler, expat.CharacterDataHandler = opens, closes, data
+    expat.EntityDeclHandler, expat.SkippedEntityHandler = declared, unknown
+    with opened(path) as file:
+        for chunk in chain(iter(lambda: file.read(_CHUNK), b""), [b""]):
+            feed(expat, chunk, path, not chunk)
+            yield from found
+            found.clear()
 
 
 # MeSH of the National Library of Medicine: descriptors, qualifiers and supplementary records, as XML and as ASCII.
@@ -139,10 +126,7 @@ def scan_mesh(path: str | Path, notes: Notes) -> Iterator[Record]:
         found.append((concept, numbers, line))
     for concept, numbers, line in found:
         above = [trees[number.rpartition(".")[0]] for number in numbers if number.rpartition(".")[0] in trees]
-        parents = (*concept.parents, *above)
-        yield Record(
-            Concept(concept.id, concept.name, concept.synonyms, (), parents, concept.definition, concept.category), line
-        )
+        yield Record(replace(concept, parents=(*concept.parents, *above)), line)
 
 
 def _xml(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
