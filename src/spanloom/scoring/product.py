@@ -171,10 +171,7 @@ def role_gradient(
     if not add:
         flat[:] = 0
     tokens, ptr, features, dense = transposed
-    run.map(
-        lambda piece: _gather(tokens, ptr, features, rows, *piece, np.empty(width, np.float32), flat),
-        _even_work(ptr),
-    )
+    run.map(lambda piece: _gather(tokens, ptr, features, rows, *piece, flat), _even_work(ptr))
     if dense is not None:
         own = np.empty((dense.width, width), np.float32)
         dense_gradient(dense, np.arange(len(rows)), rows, own, run)
