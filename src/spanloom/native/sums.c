@@ -359,6 +359,7 @@ static void find_outside(group *g, way_back *o) {
     f32_3 expected = g->a->expected;
     int64_t roles = expected.m, types = g->types, states = automaton->first.n, exits = automaton->order.n;
     int64_t width = g->lanes;
+    const uint8_t *restrict occurs = o->occurs;
     for (int64_t token = 0; token < g->length[0]; token++) {
         int64_t count = reach_of(g, g->count, token), lanes = whole(count * types);
         const double *b = g->b + token * states * width;
@@ -376,9 +377,9 @@ static void find_outside(group *g, way_back *o) {
         count_roles_of(g, o, lanes);
         for (int64_t j = 0; j < count; j++) {
             float *restrict into = &AT3(expected, g->starts[j] + token, 0, 0);
+            const float *restrict present = o->present + j * types;
             for (int64_t r = 0; r < roles; r++)
-                for (int64_t k = 0; o->occurs[r] && k < types; k++)
-                    into[r * types + k] = o->present[r * width + j * types + k];
+                for (int64_t k = 0; occurs[r] && k < types; k++) into[r * types + k] = present[r * width + k];
         }
         float *spent = o->present;
         o->present = o->following;
@@ -416,10 +417,7 @@ int64_t spanloom_sums(const sums_arguments *a) {
     if (!automaton_fits(automaton, &a->scores, a->offsets) || !is_simple(automaton) || !groups_fit(a, &wide))
         return BAD_INDEX;
     if (counted && (a->expected.n != a->scores.roles.n || a->expected.m != roles)) return BAD_INDEX;
-    for (int64_t i = 0; i < a->backward.n; i++)
-        if (a->backward.at[i] < 0 || a->backward.at[i] >= automaton->source.n) return BAD_INDEX;
-    for (int64_t i = 0; i < a->forward.n; i++)
-        if (a->forward.at[i] < 0 || a->forward.at[i] >= automaton->source.n) return BAD_INDEX;
+    if (!lie_below(a->backward, automaton->source.n) || !lie_below(a->forward, automaton->source.n)) return BAD_INDEX;
     for (int64_t i = 0; i < automaton->source.n; i++)
         if (automaton->source.at[i] == automaton->target.at[i]) return BAD_INDEX;
     memory own = {0};
