@@ -17,6 +17,7 @@ from spanloom.hypergraph.engine import (
     Masked,
     Ranking,
     groups,
+    lanes_of,
     pieces,
 )
 from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile_program, parts
@@ -27,8 +28,6 @@ from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
 _sums, _log_sums, _kbest, _sample = (Kernel(name) for name in ("sums", "log_sums", "kbest", "sample"))
-_CACHED = 1 << 14  # bytes of a token's states and hyperedges: half of what the nearest cache holds
-_FEWEST, _LANES = 16, 64  # how many (sentence, type) pairs run side by side, to hide what a loop costs to begin
 _VECTOR = 8  # numbers that a core adds at once
 _ROOM = 1 << 26  # bytes that the scores of sentences side by side may take, unless one type of one sentence has more
 
@@ -120,7 +119,7 @@ class IndependentPart:
             _automaton(self.program, arcs, number, hyperedges)
             for arcs in (self.program.arcs, self.program.bundled, self.program.runs)
         )
-        self._lanes = min(_LANES, max(_FEWEST, _CACHED // (8 * (self.program.states + len(part.edges)))))
+        self._lanes = lanes_of(self.program.states, len(part.edges))
 
     def sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         """Compute sums of all types; where a sentence is so long that they would take much room, of some at a time."""
