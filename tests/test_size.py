@@ -16,7 +16,7 @@ PACKAGE, LAB = Path(spanloom.__file__).parent, Path(spanloom_lab.__file__).paren
 LIMITS = {
     "lines of Python, core": 51_300,
     "lines of Python, core and lab": 54_600,
-    "lines of C": 6_620,
+    "lines of C": 6_604,
     "modules": 463,
     "private functions of at most six lines with one caller": 250,
     "lines of recognizer.py": 200,

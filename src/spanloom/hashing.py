@@ -5,8 +5,10 @@ A hash is made in steps, one value after the other; 0 means that a value is abse
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -64,8 +66,9 @@ def numbered(words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
     >>> distinct, ids.tolist()
     (['no', 'fever'], [0, 1, 0])
     """
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    return list(numbers), np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    ids = np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
+    return list(numbers), ids
 
 
 def hashes(words: Sequence[str]) -> NDArray[np.uint64]:

@@ -23,7 +23,8 @@ Mask = NDArray[np.uint8]
 
 _best, _count_roles, _count_constants = Kernel("best"), Kernel("count_roles"), Kernel("count_constants")
 PIECES = 32  # that work is cut into for several threads, as each costs a call
-_LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
+_FEWEST, _LANES = 16, 64  # how many (sentence, type) pairs run side by side, to hide what a loop costs to begin
+_CACHED = 1 << 14  # bytes of a token's states and hyperedges: half of what the nearest cache holds
 _ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
 
 
@@ -362,7 +363,8 @@ def _best_of_lanes(
     mark = np.zeros(1 << 15, np.uint8) if mark is None else mark  # numbers of hyperedges have 16 bits
     added = np.zeros(scores.roles.shape[1], np.float32) if added is None else added
     for automaton in automata:
-        bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, _LANES)
+        most = lanes_of(len(automaton.first), len(automaton.number))
+        bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, most)
         given = own.sentence, own.kind, offsets, own.row, own.column, mark, automaton, totals, found, edges
         run.map(
             lambda some, given=given: _best(scores, added, some, *given),  # type: ignore[misc]
@@ -385,6 +387,15 @@ def _of_sentences(values: NDArray[np.generic], offsets: Ints) -> Floats:
     if filled.any():
         found[filled] = np.add.reduceat(values, offsets[:-1][filled], axis=0)
     return found
+
+
+def lanes_of(states: int, edges: int) -> int:
+    """Return how many pairs of a sentence and a type are to run side by side in an automaton of such a size.
+
+    >>> lanes_of(6, 10), lanes_of(139, 2160)
+    (64, 16)
+    """
+    return min(_LANES, max(_FEWEST, _CACHED // (8 * (states + edges))))
 
 
 def groups(lengths: Ints, each: int, room: int, most: int) -> Ints:

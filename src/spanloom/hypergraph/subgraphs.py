@@ -17,6 +17,7 @@ from spanloom.hypergraph.engine import (
     Masked,
     Ranking,
     groups,
+    lanes_of,
 )
 from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile_program, parts
 from spanloom.hypergraph.tables import Automaton, Hyperedges, Paths, hyperedges_of
@@ -26,8 +27,6 @@ from spanloom.native import Kernel
 from spanloom.parallel import Executor, even_ranges
 
 _sums, _log_sums, _kbest, _sample = (Kernel(name) for name in ("sums", "log_sums", "kbest", "sample"))
-_CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
-_LANES = 128  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _VECTOR = 8  # numbers that a core adds at once
 _ROOM = 1 << 26  # bytes that the scores of sentences side by side may take, unless one type of one sentence has more
 
@@ -118,7 +117,7 @@ class IndependentPart:
             _automaton(self.program, arcs, number, hyperedges)
             for arcs in (self.program.arcs, self.program.bundled, self.program.runs)
         )
-        self._lanes = min(_LANES, max(8, _CACHED // (8 * self.program.states)))
+        self._lanes = lanes_of(self.program.states, len(part.edges))
 
     def sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         """Compute sums of all types; where a sentence is so long that they would take much room, of some at a time."""
@@ -149,7 +148,7 @@ class IndependentPart:
         safely = np.ones(log_partition.shape, np.bool_)
 
         widths = -(-np.diff(bounds) * types // _VECTOR) * _VECTOR
-        room_size = int((widths * lengths[order[bounds[:-1]]]).max(initial=0)) * (numbers // types)
+        room_size = int((widths * (lengths[order[bounds[:-1]]] + 1)).max(initial=0)) * (numbers // types)
         rooms: list[Floats] = []  # one for each thread: new pages of memory for each piece take a fifth of its time
 
         def one(piece: tuple[int, int]) -> None:

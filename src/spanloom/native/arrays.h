@@ -84,6 +84,13 @@ static inline int64_t give_back(memory *all, int64_t result) {
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* Whether all numbers are from 0 on and below a limit. */
+static inline int lie_below(i64_1 numbers, int64_t limit) {
+    for (int64_t i = 0; i < numbers.n; i++)
+        if (numbers.at[i] < 0 || numbers.at[i] >= limit) return 0;
+    return 1;
+}
+
 /* A few columns of a row, on which operations are made at once. Compilers make loops over so few numbers operations on
    single ones. */
 #define COLUMNS 8

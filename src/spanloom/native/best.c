@@ -10,7 +10,7 @@
    are in the order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge. */
 #include "hypergraph.h"
 
-#define BLOCK (2 * WIDTH) /* lanes */
+#define BLOCK (4 * WIDTH) /* lanes */
 #define AHEAD 3           /* tokens whose scores are asked for before they are needed */
 typedef int32_t picks __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
 
@@ -271,13 +271,11 @@ static int unfold(const group *g, int64_t lane, int64_t *reached) {
 int64_t spanloom_best(const best_arguments *a) {
     const Automaton *automaton = &a->automaton;
     int64_t inside = automaton->order.n, states = automaton->first.n, edges = automaton->number.n;
-    int64_t bundles = automaton->bundle_ptr.n - 1, roles = a->scores.roles.m, single = 1;
+    int64_t bundles = automaton->bundle_ptr.n - 1, roles = a->scores.roles.m, single = is_simple(automaton);
     if (!automaton_fits(automaton, &a->scores, a->offsets) || !are_sentences(a->sentence, a->offsets)) return BAD_INDEX;
     if (a->added.n != roles) return BAD_INDEX;
     for (int64_t e = 0; e < edges; e++)
         if (automaton->number.at[e] >= a->mark.n) return BAD_INDEX;
-    for (int64_t c = 0; c < automaton->edge.n; c++)
-        single &= automaton->target_ptr.at[c] == c && automaton->target_ptr.at[c + 1] == c + 1;
     for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
         int64_t begin = a->group_ptr.at[number], end = a->group_ptr.at[number + 1];
         if (begin < 0 || end <= begin || end > a->sentence.n) return BAD_INDEX;

@@ -90,30 +90,31 @@ int64_t spanloom_rows_of_tokens(const rows_of_tokens_arguments *a) {
 
 /* 1. A map of bits, which the processor's caches hold, leaves out most unknown keys before the table is touched.
    2. The slots of the others are touched, independently of one another.
-   3. They are looked up. */
+   3. Those of the keys before them are looked up. */
 int64_t spanloom_lookup(const lookup_arguments *a) {
-    int64_t kept[CHUNK], n = 0, t = 0, tokens = a->offsets.n - 1, last = a->offsets.at[tokens], rows = a->rows;
+    int64_t kept[2][CHUNK], n = 0, t = 0, tokens = a->offsets.n - 1, last = a->offsets.at[tokens], sought = 0;
     if (!lie_within(a->offsets, 0, tokens, a->keys.n)) return BAD_INDEX;
     if ((LOW >> (a->bits_shift & 63)) >= (uint64_t)a->bits.n * 8) return BAD_INDEX;
-    for (int64_t begin = a->offsets.at[0]; begin < last; begin += CHUNK) {
+    for (int64_t begin = a->offsets.at[0], turn = 0; begin < last || sought > 0; begin += CHUNK, turn ^= 1) {
         int64_t likely = 0;
         for (int64_t i = begin; i < least(begin + CHUNK, last); i++) {
             uint64_t place = (a->keys.at[i] & LOW) >> (a->bits_shift & 63);
-            kept[likely] = i;
+            kept[turn][likely] = i;
             likely += (a->bits.at[place >> 3] >> (place & 7)) & 1;
         }
         for (int64_t j = 0; j < likely; j++)
-            __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, a->keys.at[kept[j]])]);
-        for (int64_t j = 0; j < likely; j++) {
-            int64_t i = kept[j];
+            __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, a->keys.at[kept[turn][j]])]);
+        for (int64_t j = 0; j < sought; j++) {
+            int64_t i = kept[turn ^ 1][j];
             while (a->offsets.at[t] <= i) a->out_offsets.at[t++] = n;
             uint64_t word = a->table.at[find(a->table, a->shift, a->keys.at[i])];
             if (word != 0 && (a->keys.at[i] & LOW) == word >> 32) {
                 int64_t row = (int64_t)(word & LOW) - 1;
-                if (row >= rows) return BAD_INDEX;
+                if (row >= a->rows) return BAD_INDEX;
                 a->indices.at[n++] = (int32_t)row;
             }
         }
+        sought = likely;
     }
     while (t <= tokens) a->out_offsets.at[t++] = n;
     return n;

@@ -45,8 +45,7 @@ int64_t spanloom_evaluate(const evaluate_arguments *a) {
         if (sentences[s] < 0 || sentences[s + 1] < sentences[s] || sentences[s + 1] > tokens) return BAD_INDEX;
         longest = most(longest, sentences[s + 1] - sentences[s]);
     }
-    for (int64_t c = 0; c < width; c++)
-        if (table->source.at[c] < 0 || table->source.at[c] >= table->ids.n) return BAD_INDEX;
+    if (!lie_below(table->source, table->ids.n)) return BAD_INDEX;
     for (int64_t f = 0; f < count; f++) {
         int64_t begin = program->places.at[f], end = program->places.at[f + 1];
         int64_t kind = program->kinds.at[f], fewest = kind == CONJUNCTION ? 0 : kind == BAG ? 2 : 1;
@@ -127,8 +126,7 @@ int64_t spanloom_evaluate(const evaluate_arguments *a) {
 
 /* Whether the atoms of each template lie in the program, and their rows among so many. */
 static int is_sound(const ConjunctionProgram *program, int64_t rows) {
-    for (int64_t i = 0; i < program->row.n; i++)
-        if (program->row.at[i] < 0 || program->row.at[i] >= rows) return 0;
+    if (!lie_below(program->row, rows)) return 0;
     for (int64_t f = 0; f < program->seeds.n; f++)
         if (program->ptr.at[f] < 0 || program->ptr.at[f + 1] > program->row.n) return 0;
     return 1;

@@ -10,15 +10,13 @@ static inline int64_t place_of(const Columns *table, int64_t column, int64_t num
 
 /* Whether all numbers in the program are those of groups, columns and values that are there. */
 static int fits(const SharedProgram *program, const Columns *table, i64_1 starts) {
-    if (starts.n != program->source.n + 1) return 0;
+    if (starts.n != program->source.n + 1 || !lie_below(program->columns, table->source.n)) return 0;
     for (int64_t c = 0; c < table->source.n; c++) {
         if (table->base.at[c] < 0 || table->base.at[c] > INT64_MAX / 4) return 0;
         if (table->stride.at[c] < 0 || table->stride.at[c] > INT32_MAX) return 0;
     }
     for (int64_t source = 0; source < table->sizes.n; source++)
         if (table->sizes.at[source] > INT32_MAX) return 0;
-    for (int64_t c = 0; c < program->columns.n; c++)
-        if (program->columns.at[c] < 0 || program->columns.at[c] >= table->source.n) return 0;
     for (int64_t g = 0; g < program->source.n; g++) {
         int64_t source = program->source.at[g], begin = program->features.at[g], end = program->features.at[g + 1];
         if (source < 0 || source >= table->ids.n || starts.at[g + 1] < starts.at[g]) return 0;

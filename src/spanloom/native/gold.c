@@ -15,8 +15,7 @@ int64_t spanloom_count_roles(const count_roles_arguments *a) {
     for (int64_t e = 0; e < edges; e++)
         if (graph->head.at[e] < 0 || graph->head.at[e] >= kinds || graph->child_ptr.at[e] > graph->child_ptr.at[e + 1])
             return BAD_INDEX;
-    for (int64_t i = 0; i < graph->child.n; i++)
-        if (graph->child.at[i] < 0 || graph->child.at[i] >= kinds) return BAD_INDEX;
+    if (!lie_below(graph->child, kinds)) return BAD_INDEX;
     memory own = {0};
     double *both = TAKE(&own, double, 2 * kinds);
     if (own.failed) return give_back(&own, NO_MEMORY);

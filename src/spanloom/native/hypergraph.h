@@ -40,8 +40,7 @@ static inline int automaton_fits(const Automaton *a, const Potentials *p, i64_1 
     int64_t edges = a->number.n, bundles = a->bundle_ptr.n - 1, types = p->roles.l, tokens = p->roles.n;
     if (states != exits + entries || a->root < 0 || a->root >= entries || bundles < 0 || types < 1) return 0;
     if (edges != a->hyperedges.constant.n || !hyperedges_fit(&a->hyperedges, p->roles.m, p->constants.n)) return 0;
-    for (int64_t j = 0; j < exits; j++)
-        if (a->order.at[j] < 0 || a->order.at[j] >= exits) return 0;
+    if (!lie_below(a->order, exits) || !lie_below(a->target, states) || !lie_below(a->bundle_edge, edges)) return 0;
     for (int64_t s = 0; s < states; s++)
         if (a->first.at[s] < 0 || a->first.at[s] > a->stop.at[s] || a->stop.at[s] > choices) return 0;
     if (a->target_ptr.at[0] < 0 || a->target_ptr.at[choices] > a->target.n) return 0;
@@ -49,13 +48,9 @@ static inline int automaton_fits(const Automaton *a, const Potentials *p, i64_1 
         if (a->source.at[c] < 0 || a->source.at[c] >= states || a->target_ptr.at[c] > a->target_ptr.at[c + 1]) return 0;
         if (a->edge.at[c] < 0 || a->edge.at[c] >= edges + bundles) return 0;
     }
-    for (int64_t i = 0; i < a->target.n; i++)
-        if (a->target.at[i] < 0 || a->target.at[i] >= states) return 0;
     if (a->bundle_ptr.at[0] < 0 || a->bundle_ptr.at[bundles] > a->bundle_edge.n) return 0;
     for (int64_t i = 0; i < bundles; i++)
         if (a->bundle_ptr.at[i] >= a->bundle_ptr.at[i + 1]) return 0;
-    for (int64_t i = 0; i < a->bundle_edge.n; i++)
-        if (a->bundle_edge.at[i] < 0 || a->bundle_edge.at[i] >= edges) return 0;
     if (p->gate.n > 0 && p->gate.n != tokens) return 0;
     for (int64_t e = 0; e < edges; e++)
         if (p->gate.n > 0 && a->number.at[e] >= 0 && (a->number.at[e] + 1) * types > p->allowed.m) return 0;
@@ -74,11 +69,7 @@ static inline int is_simple(const Automaton *a) {
 }
 
 /* Whether some numbers are those of sentences. */
-static inline int are_sentences(i64_1 numbers, i64_1 offsets) {
-    for (int64_t i = 0; i < numbers.n; i++)
-        if (numbers.at[i] < 0 || numbers.at[i] >= offsets.n - 1) return 0;
-    return 1;
-}
+static inline int are_sentences(i64_1 numbers, i64_1 offsets) { return lie_below(numbers, offsets.n - 1); }
 
 /* What is allowed of a type at a token, a number for each hyperedge and type from that type on; NULL for everything. */
 static inline const uint8_t *gate_at(const Potentials *p, int64_t row, int64_t k) {

@@ -478,8 +478,7 @@ static int can_be_learned(const link_train_arguments *a) {
     }
     for (int64_t i = 0; i < a->indices.n; i++)
         if (a->indices.at[i] < 0 || a->indices.at[i] >= features) return 0;
-    for (int64_t j = 0; j < a->concepts.n; j++)
-        if (a->concepts.at[j] < 0 || a->concepts.at[j] >= a->work.linked.n) return 0;
+    if (!lie_below(a->concepts, a->work.linked.n)) return 0;
     for (int64_t n = 0; n < data->document.n; n++) {
         int64_t document = data->document.at[n];
         if (document < 0 || document + 1 >= a->ptr.n) return 0;

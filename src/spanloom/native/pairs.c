@@ -49,9 +49,7 @@ static Marginals marginals_of(memory *own, const Candidates *found, const Words 
 
 /* Whether the arguments fit together: each word's number is a row, and sentences lie in the text. */
 static int fit(const Candidates *found, const Words *text, i64_1 number, f32_2 edges) {
-    if (found->level.n != found->table.kind.n || number.n != text->words.n) return 0;
-    for (int64_t t = 0; t < number.n; t++)
-        if (number.at[t] < 0 || number.at[t] >= edges.n) return 0;
+    if (found->level.n != found->table.kind.n || number.n != text->words.n || !lie_below(number, edges.n)) return 0;
     for (int64_t n = 0; n < text->documents.n; n++)
         if (text->offsets.at[n] < 0 || text->offsets.at[n + 1] < text->offsets.at[n] ||
             text->offsets.at[n + 1] > text->words.n)

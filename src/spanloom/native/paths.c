@@ -69,10 +69,7 @@ int64_t spanloom_log_sums(const log_sums_arguments *a) {
     if (k < 0 || k >= a->scores.roles.l) return BAD_INDEX;
     if (a->expected.n > 0 && (a->expected.n != a->scores.roles.n || a->expected.m != a->scores.roles.m))
         return BAD_INDEX;
-    for (int64_t i = 0; i < a->backward.n; i++)
-        if (a->backward.at[i] < 0 || a->backward.at[i] >= automaton->source.n) return BAD_INDEX;
-    for (int64_t i = 0; i < a->forward.n; i++)
-        if (a->forward.at[i] < 0 || a->forward.at[i] >= automaton->source.n) return BAD_INDEX;
+    if (!lie_below(a->backward, automaton->source.n) || !lie_below(a->forward, automaton->source.n)) return BAD_INDEX;
     memory own = {0};
     double *beta = TAKE(&own, double, (length + 1) * entries), *count = TAKE(&own, double, all);
     double *entry = TAKE(&own, double, entries);

@@ -11,37 +11,55 @@ static inline void add_times(float *restrict total, float x, const float *restri
     for (int64_t r = 0; r < width; r++) total[r] += x * source[r];
 }
 
-/* Wide rows are gone through in whole vectors, two at once. The last may overlap the one before: it begins with what
-   was there before any. */
+/* Add to a row the sum of some others of a table: row by row, or apart and then at once. Wide rows are gone through in
+   whole vectors, two at once. The last may overlap the one before: it begins with what was there before any. */
+static inline void add_sum(float *total, const float *table, int64_t width, const int32_t *numbers, int64_t count,
+                           int apart) {
+    int64_t last = width - COLUMNS;
+    if (last < 0) {
+        float sum[COLUMNS] = {0};
+        memcpy(sum, total, (size_t)(apart ? 0 : width) * sizeof *sum);
+        for (int64_t i = 0; i < count; i++) add(sum, table + numbers[i] * width, width);
+        for (int64_t r = 0; r < width; r++) total[r] = apart ? total[r] + sum[r] : sum[r];
+        return;
+    }
+    columns before = *(columns *)(total + last);
+    for (int64_t c = 0; c < width; c += 2 * COLUMNS) {
+        int64_t here = least(c, last), there = least(c + COLUMNS, last);
+        columns low = here == last ? before : *(columns *)(total + here), one = apart ? (columns){0} : low;
+        columns high = there == last ? before : *(columns *)(total + there), two = apart ? (columns){0} : high;
+        for (int64_t i = 0; i < count; i++) {
+            const float *source = table + numbers[i] * width;
+            one += *(columns *)(source + here);
+            two += *(columns *)(source + there);
+        }
+        if (apart) one += low, two += high;
+        *(columns *)(total + here) = one;
+        *(columns *)(total + there) = two;
+    }
+}
+
+/* Whether all of some numbers are those of a table's rows. */
+static inline int are_rows(const int32_t *numbers, int64_t count, int64_t rows) {
+    uint32_t largest = 0;
+    for (int64_t i = 0; i < count; i++) largest = largest > (uint32_t)numbers[i] ? largest : (uint32_t)numbers[i];
+    return count <= 0 || largest < least(rows, 1ll << 31);
+}
+
 int64_t spanloom_multiply(const multiply_arguments *a) {
-    int64_t width = a->weights.m, last = width - COLUMNS;
+    int64_t width = a->weights.m;
+    const int32_t *indices = a->indices.at;
     if (a->first < 0 || a->last > a->scores.n) return BAD_INDEX;
     for (int64_t place = a->first; place < a->last; place++) {
         int64_t t = a->rows.at[place];
         if (t < 0 || t >= a->offsets.n - 1 || a->offsets.at[t] < 0 || a->offsets.at[t + 1] > a->indices.n)
             return BAD_INDEX;
         int64_t begin = a->offsets.at[t], end = a->offsets.at[t + 1];
-        float *total = &AT2(a->scores, place, 0);
-        for (int64_t i = begin; i < end; i++) {
-            if (a->indices.at[i] < 0 || a->indices.at[i] >= a->weights.n) return BAD_INDEX;
-            if (i + end - begin < a->indices.n) /* most often of the token that comes next */
-                ask_for_row(a->weights.at + a->indices.at[i + end - begin] * width, width);
-            if (last < 0) add(total, &AT2(a->weights, a->indices.at[i], 0), width);
-        }
-        if (last < 0) continue;
-        columns before = *(columns *)(total + last);
-        for (int64_t c = 0; c < width; c += 2 * COLUMNS) {
-            int64_t here = least(c, last), there = least(c + COLUMNS, last);
-            columns one = here == last ? before : *(columns *)(total + here);
-            columns two = there == last ? before : *(columns *)(total + there);
-            for (int64_t i = begin; i < end; i++) {
-                const float *source = &AT2(a->weights, a->indices.at[i], 0);
-                one += *(columns *)(source + here);
-                two += *(columns *)(source + there);
-            }
-            *(columns *)(total + here) = one;
-            *(columns *)(total + there) = two;
-        }
+        if (!are_rows(indices + begin, end - begin, a->weights.n)) return BAD_INDEX;
+        for (int64_t i = end; i < least(2 * end - begin, a->indices.n);
+             i++) /* most often of the token that comes next */
+            ask_for_row(a->weights.at + indices[i] * width, width);
+        add_sum(&AT2(a->scores, place, 0), a->weights.at, width, indices + begin, end - begin, 0);
     }
     return 0;
 }
@@ -142,18 +160,13 @@ int64_t spanloom_count(const count_arguments *a) {
 /* Each sum is taken apart and then added, so that it does not depend on what the gradient already contains. */
 int64_t spanloom_gather(const gather_arguments *a) {
     int64_t width = a->residual.m;
-    float *own = a->own.at;
     if (a->first < 0 || a->last > a->features.n) return BAD_INDEX;
     for (int64_t i = a->first; i < a->last; i++) {
-        if (a->features.at[i] < 0 || a->features.at[i] >= a->gradient.n) return BAD_INDEX;
-        if (a->ptr.at[i] < 0 || a->ptr.at[i + 1] > a->tokens.n) return BAD_INDEX;
-        memset(own, 0, (size_t)width * sizeof *own);
-        for (int64_t j = a->ptr.at[i]; j < a->ptr.at[i + 1]; j++) {
-            int64_t t = a->tokens.at[j];
-            if (t < 0 || t >= a->residual.n) return BAD_INDEX;
-            add(own, &AT2(a->residual, t, 0), width);
-        }
-        add(&AT2(a->gradient, a->features.at[i], 0), own, width);
+        int64_t begin = a->ptr.at[i], end = a->ptr.at[i + 1];
+        if (a->features.at[i] < 0 || a->features.at[i] >= a->gradient.n || begin < 0 || end > a->tokens.n)
+            return BAD_INDEX;
+        if (!are_rows(a->tokens.at + begin, end - begin, a->residual.n)) return BAD_INDEX;
+        add_sum(&AT2(a->gradient, a->features.at[i], 0), a->residual.at, width, a->tokens.at + begin, end - begin, 1);
     }
     return 0;
 }

@@ -455,7 +455,7 @@ KERNEL(count,
     i64_1 counts; // * out
 )
 
-/* gradient[features[i]] += sum of the residual rows of the tokens that have it. `own`: scratch. */
+/* gradient[features[i]] += sum of the residual rows of the tokens that have it. */
 KERNEL(gather,
     i32_1 tokens; // *
     i64_1 ptr; // B+1
@@ -463,7 +463,6 @@ KERNEL(gather,
     f32_2 residual; // * R
     int64_t first;
     int64_t last;
-    f32_1 own; // R out
     f32_2 gradient; // F R out
 )
 

@@ -26,8 +26,7 @@ int64_t spanloom_match(const match_arguments *a) {
     int64_t rows = a->ptr.n - 1, count = a->partner.n, matched = 0;
     for (int64_t i = 0; i < rows; i++)
         if (a->ptr.at[i] < 0 || a->ptr.at[i] > a->ptr.at[i + 1] || a->ptr.at[i + 1] > a->columns.n) return BAD_INDEX;
-    for (int64_t p = 0; p < a->columns.n; p++)
-        if (a->columns.at[p] < 0 || a->columns.at[p] >= a->size) return BAD_INDEX;
+    if (!lie_below(a->columns, a->size)) return BAD_INDEX;
     memory own = {0};
     int64_t *of_column = TAKE(&own, int64_t, a->size), *distance = TAKE(&own, int64_t, rows),
             *next = TAKE(&own, int64_t, rows);

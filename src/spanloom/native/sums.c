@@ -19,9 +19,15 @@
 #define PIECE 64          /* hyperedges whose gates stay in a cache */
 #define CHUNK (2 * WIDTH) /* lanes of a row are a multiple of it, so that loops over arcs have no rest */
 
-/* Loops over lanes process whole chunks. The last chunk may contain unused lanes: those of shorter sentences, and
-   padding. Values computed there are never read; those of shorter sentences add 0 to sums over tokens. */
+/* Loops over lanes process whole vectors, mostly in chunks. What is computed behind the last token of a sentence, or in
+   lanes that are none's, is finite where the lane is safe; it is not used, and adds 0 to sums over tokens. */
 static int64_t whole(int64_t lanes) { return (lanes + CHUNK - 1) / CHUNK * CHUNK; }
+
+/* The numbers of a row from a lane on, and whole numbers. */
+typedef float singles __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+typedef uint64_t bits __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+#define OF(row, lane) (*(vector *)((row) + (lane)))
+#define MASK_OF(row, lane) (*(mask *)((row) + (lane)))
 
 /* Arcs of one state, or a tile: those of several states that lead to the same ones, whose weights are those of all
    tokens and lanes. They are in registers while what they share is read once. */
@@ -38,12 +44,12 @@ typedef struct {
     const int64_t *starts, *ends; /* rows of each sentence, longest first */
     int64_t count, types, lanes,  /* sentences; lanes in use are sentences times types, and `lanes` whole chunks */
         wide;                     /* a row of `base` and `w` */
-    double *p;                    /* (T, R, lanes) weights of roles */
+    int64_t *length;              /* (lanes,) tokens */
+    double *p;                    /* (T + 1, R, lanes) weights of roles, 1 behind the last token */
     double *b;                    /* (T, S, lanes) inside scores of states, scaled where they are exits */
     double *base;                 /* (E + bundles, wide) weights of hyperedges without their roles */
     double *w;                    /* (E + bundles, wide) weights of hyperedges */
-    uint8_t *safe;                /* (lanes,) */
-    double *total;                /* (lanes,) scratch */
+    int64_t *safe;                /* (lanes,) all bits set, or none */
     uint8_t *gate;                /* (PIECE, lanes) scratch: which hyperedges are allowed */
     run *backward, *forward;      /* (A + 1,) arcs in the order of their sources, and of their targets */
     int held; /* whether weights of hyperedges without roles are those of a token where something is forbidden */
@@ -58,19 +64,22 @@ static int64_t reach_of(const group *g, int64_t count, int64_t token) {
 /* Compute exp(score of each role) at the tokens of a group. */
 static void weigh_roles(group *g) {
     const Potentials *scores = &g->a->scores;
-    int64_t roles = scores->roles.m, types = g->types, tokens = g->ends[0] - g->starts[0];
-    for (int64_t token = 0; token < tokens; token++) {
-        int64_t reach = reach_of(g, g->count, token), lanes = reach * types;
-        for (int64_t r = 0; r < roles; r++) {
-            double *restrict row = g->p + (token * roles + r) * g->lanes;
-            for (int64_t j = 0; j < reach; j++) {
-                const float *restrict source = &AT3(scores->roles, g->starts[j] + token, r, 0);
-                for (int64_t k = 0; k < types; k++) row[j * types + k] = source[k];
-            }
-            for (int64_t lane = 0; lane < lanes; lane++) g->safe[lane] &= is_safe(row[lane]);
-            for (int64_t lane = 0; lane < lanes; lane++) row[lane] = exponential(row[lane]);
-        }
+    int64_t roles = scores->roles.m, types = g->types, lanes = g->lanes, rows = (g->length[0] + 1) * roles;
+    double *restrict p = g->p;
+    memset(p, 0, (size_t)(rows * lanes) * sizeof *p);
+    for (int64_t lane = 0; lane < g->count * types; lane++) {
+        const float *restrict source = scores->roles.at + g->starts[lane / types] * roles * types + lane % types;
+        for (int64_t i = 0; i < g->length[lane] * roles; i++) p[i * lanes + lane] = source[i * types];
     }
+    for (int64_t lane = 0; lane < lanes; lane += WIDTH) {
+        mask safe = MASK_OF(g->safe, lane);
+        for (int64_t i = 0; i < rows; i++) {
+            vector score = OF(p + i * lanes, lane);
+            safe &= ((score >= -LARGEST) & (score <= LARGEST)) | (score == -INFINITY);
+        }
+        MASK_OF(g->safe, lane) = safe;
+    }
+    for (int64_t i = 0; i < rows * lanes; i++) p[i] = exponential(p[i]);
 }
 
 /* Forbid hyperedges at a token of the first sentences, and lift what was forbidden at the one before. Hyperedges are
@@ -104,33 +113,27 @@ static void forbid(group *g, int64_t token, int64_t count) {
     g->held = forbidden;
 }
 
-/* Compute the weights of hyperedges and bundles at a token. */
-static void weigh(group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
+/* Compute the weights of hyperedges and bundles at a token of the first sentences. */
+static void weigh(group *g, int64_t token, int64_t count) {
     const Automaton *automaton = &g->a->automaton;
     const Hyperedges *h = &automaton->hyperedges;
-    int64_t roles = g->a->scores.roles.m, edges = h->constant.n;
+    int64_t roles = g->a->scores.roles.m, edges = h->constant.n, lanes = whole(count * g->types);
     for (int64_t v = 0; v < h->varying.n; v++) {
-        int64_t e = h->varying.at[v], first = h->role_ptr.at[e], step = h->step.at[first];
-        int64_t reached = step ? lanes_next : lanes;
-        double *restrict w = g->w + e * g->wide;
-        const double *restrict base = g->base + e * g->wide;
-        const double *restrict p = g->p + ((token + step) * roles + h->role.at[first]) * g->lanes;
-        for (int64_t lane = 0; lane < reached; lane++) w[lane] = base[lane] * p[lane];
-        for (int64_t lane = reached; lane < lanes; lane++) w[lane] = base[lane];
-        for (int64_t i = first + 1; i < h->role_ptr.at[e + 1]; i++) {
-            step = h->step.at[i];
-            reached = step ? lanes_next : lanes;
-            p = g->p + ((token + step) * roles + h->role.at[i]) * g->lanes;
-            for (int64_t lane = 0; lane < reached; lane++) w[lane] *= p[lane];
+        int64_t e = h->varying.at[v];
+        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
+            const double *p = g->p + ((token + h->step.at[i]) * roles + h->role.at[i]) * g->lanes;
+            const double *before = (i == h->role_ptr.at[e] ? g->base : g->w) + e * g->wide;
+            for (int64_t lane = 0; lane < lanes; lane += WIDTH)
+                OF(g->w + e * g->wide, lane) = OF(before, lane) * OF(p, lane);
         }
     }
-    if (g->a->scores.gate.n > 0) forbid(g, token, lanes / g->types);
+    if (g->a->scores.gate.n > 0) forbid(g, token, count);
     for (int64_t i = 0; i + 1 < automaton->bundle_ptr.n; i++) {
-        double *restrict bundle = g->w + (edges + i) * g->wide;
+        double *bundle = g->w + (edges + i) * g->wide;
         memset(bundle, 0, (size_t)lanes * sizeof *bundle);
         for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++) {
-            const double *restrict member = g->w + automaton->bundle_edge.at[j] * g->wide;
-            for (int64_t lane = 0; lane < lanes; lane++) bundle[lane] += member[lane];
+            const double *member = g->w + automaton->bundle_edge.at[j] * g->wide;
+            for (int64_t lane = 0; lane < lanes; lane += WIDTH) OF(bundle, lane) += OF(member, lane);
         }
     }
 }
@@ -208,24 +211,16 @@ static void gather_arcs(double *values, int64_t width, const int64_t *here, cons
     }
 }
 
-/* Add the products of two rows to a third, in whole chunks. */
-static inline void add_products(double *sums, const double *x, const double *y, int64_t lanes) {
-    for (int64_t lane = 0; lane < lanes; lane += WIDTH)
-        *(vector *)(sums + lane) += *(const vector *)(x + lane) * *(const vector *)(y + lane);
-}
-
-/* Scale rows to sum 1 into as many rows of a result; find their sums. A row is `from`, or `into`, numbers wide. */
-static void scale_rows(const double *values, int64_t from, double *result, int64_t into, int64_t rows, int64_t lanes,
-                       double *restrict total, uint8_t *restrict safe) {
-    memset(total, 0, (size_t)lanes * sizeof *total);
-    for (int64_t x = 0; x < rows; x++)
-        for (int64_t lane = 0; lane < lanes; lane++) total[lane] += values[x * from + lane];
-    for (int64_t x = 0; x < rows; x++) {
-        const double *restrict source = values + x * from;
-        double *restrict target = result + x * into;
-        for (int64_t lane = 0; lane < lanes; lane++) /* 0 where everything is forbidden */
-            target[lane] = total[lane] > 0.0 ? source[lane] / total[lane] : 0.0;
-        for (int64_t lane = 0; lane < lanes; lane++) safe[lane] &= target[lane] >= TINIEST || target[lane] == 0.0;
+/* Scale rows to sum 1 in some lanes, at once, or to 0 where they end. A lane where one becomes tiny is not safe. */
+static inline void scale_rows(const double *values, double *result, int64_t rows, int64_t lanes, int64_t lane,
+                              const mask *used, const mask *checked, int64_t *safe, vector *sum) {
+    vector total = {0};
+    for (int64_t x = 0; x < rows; x++) total += OF(values + x * lanes, lane);
+    *sum = total;
+    for (int64_t x = 0; x < rows; x++) { /* 0 where everything is forbidden */
+        vector share = KEEP(total > 0.0, OF(values + x * lanes, lane) / total);
+        OF(result + x * lanes, lane) = KEEP(*used, share);
+        MASK_OF(safe, lane) &= (share >= TINIEST) | (share == 0.0) | ~*checked;
     }
 }
 
@@ -233,130 +228,127 @@ static void scale_rows(const double *values, int64_t from, double *result, int64
    in [1, 2) times powers of 2, which have no largest; a factor of 0 is left to the caller. */
 static void find_inside(group *g, double *log_partition, double *product, int64_t *exponent) {
     const Automaton *automaton = &g->a->automaton;
-    int64_t exits = automaton->order.n, entries = automaton->accept.n, states = automaton->first.n, lanes_next = 0;
-    for (int64_t lane = 0; lane < g->lanes; lane++) {
+    int64_t exits = automaton->order.n, entries = automaton->accept.n, states = automaton->first.n, width = g->lanes;
+    for (int64_t lane = 0; lane < width; lane++) {
         product[lane] = 1.0;
         exponent[lane] = 0;
     }
-    for (int64_t token = g->ends[0] - g->starts[0] - 1; token >= 0; token--) {
-        int64_t lanes = reach_of(g, g->count, token) * g->types;
-        double *own = g->b + token * states * g->lanes;
-        if (lanes_next > 0) {
-            scale_rows(own + states * g->lanes, g->lanes, own + exits * g->lanes, g->lanes, entries, lanes_next,
-                       g->total, g->safe);
-            for (int64_t lane = 0; lane < lanes_next; lane++) {
-                double factor = g->total[lane];
-                g->safe[lane] &= (NORMAL <= factor && factor < INFINITY) || factor == 0.0;
-                uint64_t bits = bits_of(product[lane] * factor);
-                exponent[lane] += ((int64_t)bits >> 52) - 1023;
-                product[lane] = of_bits((bits & 0xFFFFFFFFFFFFFull) | 0x3FF0000000000000ull);
-            }
+    for (int64_t token = g->length[0] - 1; token >= 0; token--) {
+        int64_t count = reach_of(g, g->count, token), lanes = whole(count * g->types);
+        double *own = g->b + token * states * width, *exit = own + exits * width;
+        for (int64_t lane = 0; lane < lanes; lane += WIDTH) {
+            mask inside = token + 1 < MASK_OF(g->length, lane);
+            int some = token + 1 < g->length[lane]; /* the first is the longest */
+            vector total = {0};
+            for (int64_t x = 0; !some && x < entries; x++) OF(exit + x * width, lane) = (vector){0};
+            if (some) scale_rows(own + states * width, exit, entries, width, lane, &inside, &inside, g->safe, &total);
+            for (int64_t x = 0; x < entries; x++)
+                if (automaton->accept.at[x]) OF(exit + x * width, lane) += KEEP(~inside, 1.0 + (vector){0});
+            if (!some) continue;
+            MASK_OF(g->safe, lane) &= ((total >= NORMAL) & (total < INFINITY)) | (total == 0.0) | ~inside;
+            vector grown = OF(product, lane) * (KEEP(inside, total) + KEEP(~inside, 1.0 + (vector){0}));
+            MASK_OF(exponent, lane) += (mask)((bits)grown >> 52) - 1023;
+            MASK_OF(product, lane) = ((mask)grown & 0xFFFFFFFFFFFFFll) | 0x3FF0000000000000ll;
         }
-        for (int64_t x = 0; x < entries; x++)
-            for (int64_t lane = lanes_next; lane < whole(lanes); lane++)
-                own[(exits + x) * g->lanes + lane] = (double)automaton->accept.at[x];
-        for (int64_t s = 0; s < exits; s++) memset(own + s * g->lanes, 0, (size_t)whole(lanes) * sizeof *own);
-        weigh(g, token, lanes, lanes_next);
-        gather_arcs(own, g->lanes, automaton->source.at, automaton->target.at, g->backward, g->w, g->wide,
-                    automaton->edge.at, whole(lanes));
-        lanes_next = lanes;
+        memset(own, 0, (size_t)(exits * width) * sizeof *own);
+        weigh(g, token, count);
+        gather_arcs(own, width, automaton->source.at, automaton->target.at, g->backward, g->w, g->wide,
+                    automaton->edge.at, lanes);
     }
-    for (int64_t lane = 0; lane < g->lanes; lane++) {
-        double first = lane < lanes_next ? g->b[automaton->root * g->lanes + lane] : 1.0;
+    for (int64_t lane = 0; lane < width; lane++) {
+        double first = g->length[lane] > 0 ? g->b[automaton->root * width + lane] : 1.0;
         log_partition[lane] = logarithm(first) + logarithm(product[lane]) + (double)exponent[lane] * LOG_2;
     }
 }
 
 /* Compute the weights of hyperedges without their roles, and which lanes they leave safe. A lane's type is that of its
    number modulo K, so the first lanes of many are those of few. */
-static void weigh_lanes(const sums_arguments *a, double *base, uint8_t *safe, int64_t lanes) {
+static void weigh_lanes(const sums_arguments *a, double *base, int64_t *safe, int64_t lanes) {
     const int64_t *constant = a->automaton.hyperedges.constant.at;
     int64_t types = a->scores.constants.m, edges = a->automaton.hyperedges.constant.n;
-    memset(safe, 1, (size_t)lanes);
+    memset(safe, -1, (size_t)lanes * sizeof *safe);
     for (int64_t i = 0; i < (edges + a->automaton.bundle_ptr.n - 1) * lanes; i++) base[i] = 1.0;
     for (int64_t e = 0; e < edges; e++)
         for (int64_t k = 0; constant[e] >= 0 && k < types; k++) {
             double score = AT2(a->scores.constants, constant[e], k), weight = exponential(score);
             for (int64_t lane = k; lane < lanes; lane += types) {
                 base[e * lanes + lane] = weight;
-                safe[lane] &= is_safe(score); /* NaN is not, either */
+                safe[lane] &= -is_safe(score); /* NaN is not, either */
             }
         }
 }
 
 /* The scratch of the way back. */
 typedef struct {
-    double *a, *entry, *count, *norm; /* (S, lanes) outside scores, (X, lanes), (E + bundles, lanes), (lanes,) */
-    double *share;                    /* (E, lanes) counts of hyperedges in each lane, see `count_edges` */
+    double *a, *entry; /* (S, lanes) outside scores, (X, lanes) */
+    double *count;     /* (E + bundles, lanes) of a token, and behind them (E, lanes) of all, see `count_edges` */
+    int64_t *row;      /* (E + bundles,) of a hyperedge in `count`, -1 where it need not be counted */
     float *present, *following; /* (R, lanes) counts of roles at a token and the next; rows lie apart in `expected` */
-    uint8_t *varies, *occurs;   /* (E + bundles,), (R,) */
+    uint8_t *occurs;            /* (R,) */
 } way_back;
 
 /* Set the outside scores of a token's entries, so that with their inside scores they sum to 1, and others to 0. */
 static void begin_token(const group *g, const way_back *o, const double *b, int64_t lanes) {
-    int64_t entries = g->a->automaton.accept.n, states = g->a->automaton.first.n;
-    double *restrict norm = o->norm;
-    memset(norm, 0, (size_t)lanes * sizeof *norm);
-    for (int64_t x = 0; x < entries; x++)
-        for (int64_t lane = 0; lane < lanes; lane++)
-            norm[lane] += o->entry[x * g->lanes + lane] * b[x * g->lanes + lane];
-    for (int64_t lane = 0; lane < lanes; lane++) norm[lane] = norm[lane] > 0.0 ? 1.0 / norm[lane] : 0.0;
-    for (int64_t x = 0; x < entries; x++)
-        for (int64_t lane = 0; lane < lanes; lane++)
-            o->a[x * g->lanes + lane] = o->entry[x * g->lanes + lane] * norm[lane];
-    for (int64_t x = 0; x < entries; x++)
-        for (int64_t lane = lanes; lane < whole(lanes); lane++) o->a[x * g->lanes + lane] = 0.0;
-    for (int64_t s = entries; s < states; s++) memset(o->a + s * g->lanes, 0, (size_t)whole(lanes) * sizeof *o->a);
+    int64_t entries = g->a->automaton.accept.n, states = g->a->automaton.first.n, width = g->lanes;
+    for (int64_t lane = 0; lane < lanes; lane += WIDTH) {
+        vector norm = {0};
+        for (int64_t x = 0; x < entries; x++) norm += OF(o->entry + x * width, lane) * OF(b + x * width, lane);
+        norm = KEEP(norm > 0.0, 1.0 / norm);
+        for (int64_t x = 0; x < entries; x++) OF(o->a + x * width, lane) = OF(o->entry + x * width, lane) * norm;
+    }
+    memset(o->a + entries * width, 0, (size_t)((states - entries) * width) * sizeof *o->a);
 }
 
-/* Count the hyperedges and bundles of a token's arcs. Those that vary have their counts in `count`, but for their
-   weights. Counts of others are added to `share`, with their weights where a mask changes these. */
+/* Add a row to another, times a third and a fourth where there are any. */
+static inline void add_row(double *sums, const double *x, const double *y, const double *z, int64_t lanes) {
+    for (int64_t lane = 0; lane < lanes; lane += WIDTH) {
+        vector value = OF(x, lane);
+        if (y != NULL) value *= OF(y, lane);
+        if (z != NULL) value *= OF(z, lane);
+        OF(sums, lane) += value;
+    }
+}
+
+/* Count the hyperedges and bundles of a token's arcs. The counts of those that vary are of this token, but for their
+   weights. Counts of others are added to those of all tokens, with their weights where a mask changes these. */
 static void count_edges(const group *g, const way_back *o, const double *b, int64_t lanes) {
     const Automaton *automaton = &g->a->automaton;
-    const int64_t *constant = automaton->hyperedges.constant.at;
-    int64_t edges = automaton->hyperedges.constant.n, all = edges + automaton->bundle_ptr.n - 1;
+    int64_t edges = automaton->hyperedges.constant.n, all = edges + automaton->bundle_ptr.n - 1, width = g->lanes;
     int masked = g->a->scores.gate.n > 0;
     for (int64_t e = 0; e < all; e++)
-        if (o->varies[e]) memset(o->count + e * g->lanes, 0, (size_t)lanes * sizeof *o->count);
+        if (o->row[e] == e) memset(o->count + e * width, 0, (size_t)lanes * sizeof *o->count);
     for (int64_t i = 0; i < automaton->source.n; i++) {
-        int64_t e = automaton->edge.at[i];
-        const double *from = o->a + automaton->source.at[i] * g->lanes;
-        const double *to = b + automaton->target.at[i] * g->lanes;
-        if (!o->varies[e] && constant[e] < 0) continue;
-        double *sums = (o->varies[e] ? o->count : o->share) + e * g->lanes;
-        if (o->varies[e] || !masked) add_products(sums, from, to, lanes);
-        else
-            for (int64_t lane = 0; lane < lanes; lane++) sums[lane] += from[lane] * g->w[e * g->wide + lane] * to[lane];
+        int64_t e = automaton->edge.at[i], row = o->row[e];
+        const double *from = o->a + automaton->source.at[i] * width, *to = b + automaton->target.at[i] * width;
+        if (row < 0) continue;
+        if (row < all || !masked) add_row(o->count + row * width, from, to, NULL, lanes);
+        else add_row(o->count + row * width, from, g->w + e * g->wide, to, lanes);
     }
     for (int64_t i = 0; i + 1 < automaton->bundle_ptr.n; i++) {
-        const double *bundle = o->count + (edges + i) * g->lanes;
+        const double *bundle = o->count + (edges + i) * width;
         for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++) {
-            int64_t e = automaton->bundle_edge.at[j];
-            if (!o->varies[e] && constant[e] < 0) continue;
-            double *sums = (o->varies[e] ? o->count : o->share) + e * g->lanes;
-            if (!o->varies[e] && masked) add_products(sums, bundle, g->w + e * g->wide, lanes);
-            else
-                for (int64_t lane = 0; lane < lanes; lane++) sums[lane] += bundle[lane];
+            int64_t e = automaton->bundle_edge.at[j], row = o->row[e];
+            if (row < 0) continue;
+            add_row(o->count + row * width, bundle, row >= all && masked ? g->w + e * g->wide : NULL, NULL, lanes);
         }
     }
 }
 
 /* Count the roles of a token's hyperedges, at this token and the next. */
-static void count_roles_of(const group *g, const way_back *o, int64_t lanes, int64_t lanes_next) {
+static void count_roles_of(const group *g, const way_back *o, int64_t lanes) {
     const Hyperedges *h = &g->a->automaton.hyperedges;
+    int64_t all = h->constant.n + g->a->automaton.bundle_ptr.n - 1, width = g->lanes;
     for (int64_t v = 0; v < h->varying.n; v++) {
         int64_t e = h->varying.at[v];
-        double *restrict count = o->count + e * g->lanes;
-        const double *restrict w = g->w + e * g->wide;
-        for (int64_t lane = 0; lane < lanes; lane++) count[lane] *= w[lane];
-        if (h->constant.at[e] >= 0) {
-            double *restrict share = o->share + e * g->lanes;
-            for (int64_t lane = 0; lane < lanes; lane++) share[lane] += count[lane];
-        }
+        double *count = o->count + e * width;
+        for (int64_t lane = 0; lane < lanes; lane += WIDTH) OF(count, lane) *= OF(g->w + e * g->wide, lane);
+        if (h->constant.at[e] >= 0) add_row(o->count + (all + e) * width, count, NULL, NULL, lanes);
         for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
-            float *restrict row = (h->step.at[i] ? o->following : o->present) + h->role.at[i] * g->lanes;
-            int64_t reached = h->step.at[i] ? lanes_next : lanes;
-            for (int64_t lane = 0; lane < reached; lane++) row[lane] = (float)(row[lane] + count[lane]);
+            float *row = (h->step.at[i] ? o->following : o->present) + h->role.at[i] * width;
+            for (int64_t lane = 0; lane < lanes; lane += WIDTH) {
+                singles *sum = (singles *)(row + lane);
+                *sum = __builtin_convertvector(__builtin_convertvector(*sum, vector) + OF(count, lane), singles);
+            }
         }
     }
 }
@@ -366,26 +358,33 @@ static void find_outside(group *g, way_back *o) {
     const Automaton *automaton = &g->a->automaton;
     f32_3 expected = g->a->expected;
     int64_t roles = expected.m, types = g->types, states = automaton->first.n, exits = automaton->order.n;
-    int64_t entries = automaton->accept.n, tokens = g->ends[0] - g->starts[0];
-    for (int64_t token = 0; token < tokens; token++) {
-        int64_t reach = reach_of(g, g->count, token), lanes = reach * types;
-        int64_t lanes_next = reach_of(g, reach, token + 1) * types;
-        const double *b = g->b + token * states * g->lanes;
-        weigh(g, token, lanes, lanes_next);
+    int64_t width = g->lanes;
+    const uint8_t *restrict occurs = o->occurs;
+    for (int64_t token = 0; token < g->length[0]; token++) {
+        int64_t count = reach_of(g, g->count, token), lanes = whole(count * types);
+        const double *b = g->b + token * states * width;
+        weigh(g, token, count);
         begin_token(g, o, b, lanes);
-        gather_arcs(o->a, g->lanes, automaton->target.at, automaton->source.at, g->forward, g->w, g->wide,
-                    automaton->edge.at, whole(lanes));
-        count_edges(g, o, b, whole(lanes));
-        scale_rows(o->a + exits * g->lanes, g->lanes, o->entry, g->lanes, entries, lanes, o->norm, g->safe);
-        count_roles_of(g, o, lanes, lanes_next);
-        for (int64_t r = 0; r < roles; r++)
-            for (int64_t j = 0; o->occurs[r] && j < reach; j++)
-                memcpy(&AT3(expected, g->starts[j] + token, r, 0), o->present + r * g->lanes + j * types,
-                       (size_t)types * sizeof(float));
+        gather_arcs(o->a, width, automaton->target.at, automaton->source.at, g->forward, g->w, g->wide,
+                    automaton->edge.at, lanes);
+        count_edges(g, o, b, lanes);
+        for (int64_t lane = 0; lane < lanes; lane += WIDTH) {
+            mask inside = token + 1 < MASK_OF(g->length, lane), checked = token < MASK_OF(g->length, lane);
+            vector total;
+            scale_rows(o->a + exits * width, o->entry, automaton->accept.n, width, lane, &inside, &checked, g->safe,
+                       &total);
+        }
+        count_roles_of(g, o, lanes);
+        for (int64_t j = 0; j < count; j++) {
+            float *restrict into = &AT3(expected, g->starts[j] + token, 0, 0);
+            const float *restrict present = o->present + j * types;
+            for (int64_t r = 0; r < roles; r++)
+                for (int64_t k = 0; occurs[r] && k < types; k++) into[r * types + k] = present[r * width + k];
+        }
         float *spent = o->present;
         o->present = o->following;
         o->following = spent;
-        memset(spent, 0, (size_t)(roles * g->lanes) * sizeof *spent);
+        memset(spent, 0, (size_t)(roles * width) * sizeof *spent);
     }
 }
 
@@ -404,7 +403,7 @@ static int groups_fit(const sums_arguments *a, int64_t *widest) {
             if (length > previous) return 0;
             previous = length;
         }
-        if (longest * each > a->room.n / whole(count * types)) return 0;
+        if ((longest + 1) * each > a->room.n / whole(count * types)) return 0;
         *widest = most(*widest, whole(count * types));
     }
     return 1;
@@ -418,41 +417,35 @@ int64_t spanloom_sums(const sums_arguments *a) {
     if (!automaton_fits(automaton, &a->scores, a->offsets) || !is_simple(automaton) || !groups_fit(a, &wide))
         return BAD_INDEX;
     if (counted && (a->expected.n != a->scores.roles.n || a->expected.m != roles)) return BAD_INDEX;
-    for (int64_t i = 0; i < a->backward.n; i++)
-        if (a->backward.at[i] < 0 || a->backward.at[i] >= automaton->source.n) return BAD_INDEX;
-    for (int64_t i = 0; i < a->forward.n; i++)
-        if (a->forward.at[i] < 0 || a->forward.at[i] >= automaton->source.n) return BAD_INDEX;
+    if (!lie_below(a->backward, automaton->source.n) || !lie_below(a->forward, automaton->source.n)) return BAD_INDEX;
     for (int64_t i = 0; i < automaton->source.n; i++)
         if (automaton->source.at[i] == automaton->target.at[i]) return BAD_INDEX;
     memory own = {0};
     group g = {.a = a, .types = types, .wide = wide};
     double *log_z = TAKE(&own, double, wide), *product = TAKE(&own, double, wide);
     int64_t *exponent = TAKE(&own, int64_t, wide), *rows = TAKE(&own, int64_t, 2 * wide);
-    uint8_t *fitting = TAKE(&own, uint8_t, wide);
+    int64_t *fitting = TAKE(&own, int64_t, wide), back = counted ? wide : 0;
+    g.length = TAKE(&own, int64_t, wide);
     g.base = TAKE(&own, double, all *wide);
     g.w = TAKE(&own, double, all *wide);
-    g.safe = TAKE(&own, uint8_t, wide);
-    g.total = TAKE(&own, double, wide);
+    g.safe = TAKE(&own, int64_t, wide);
     g.backward = TAKE(&own, run, a->backward.n + 1);
     g.forward = TAKE(&own, run, a->forward.n + 1);
     double *weights = TAKE(&own, double, a->backward.n + a->forward.n);
     g.gate = TAKE(&own, uint8_t, PIECE *wide);
-    int64_t back = counted ? wide : 0;
     way_back o = {
         TAKE(&own, double, states *back),
         TAKE(&own, double, entries *back),
-        TAKE(&own, double, all *back),
-        TAKE(&own, double, back),
-        TAKE(&own, double, edges *back),
+        TAKE(&own, double, (all + edges) * back),
+        TAKE(&own, int64_t, all),
         NULL,
         NULL,
-        TAKE_ZEROS(&own, uint8_t, all),
         TAKE_ZEROS(&own, uint8_t, roles),
     };
     float *both = TAKE(&own, float, 2 * roles * back);
     if (own.failed) return give_back(&own, NO_MEMORY);
-    for (int64_t v = 0; v < h->varying.n; v++) o.varies[h->varying.at[v]] = 1;
-    memset(o.varies + edges, 1, (size_t)(all - edges));
+    for (int64_t e = 0; e < all; e++) o.row[e] = e >= edges ? e : h->constant.at[e] >= 0 ? all + e : -1;
+    for (int64_t v = 0; v < h->varying.n; v++) o.row[h->varying.at[v]] = h->varying.at[v];
     for (int64_t i = 0; i < h->role.n; i++) o.occurs[h->role.at[i]] = 1;
     weigh_lanes(a, g.base, fitting, wide);
     find_runs(a, automaton->source.at, automaton->target.at, a->backward, g.base, wide, g.backward, weights);
@@ -466,17 +459,21 @@ int64_t spanloom_sums(const sums_arguments *a) {
             rows[j] = a->offsets.at[members[j]];
             rows[g.count + j] = a->offsets.at[members[j] + 1];
         }
+        for (int64_t lane = 0; lane < g.lanes; lane++) {
+            int64_t j = lane / types;
+            g.length[lane] = j < g.count ? rows[g.count + j] - rows[j] : 0;
+        }
         g.starts = rows;
         g.ends = rows + g.count;
         g.p = a->room.at;
-        g.b = a->room.at + (g.ends[0] - g.starts[0]) * roles * g.lanes;
-        memcpy(g.safe, fitting, (size_t)g.lanes);
+        g.b = a->room.at + (g.length[0] + 1) * roles * g.lanes;
+        memcpy(g.safe, fitting, (size_t)g.lanes * sizeof *g.safe);
         weigh_roles(&g);
         g.held = 0;
         memcpy(g.w, g.base, (size_t)(all * wide) * sizeof(double)); /* the last group may have left any numbers */
         find_inside(&g, log_z, product, exponent);
         if (counted) {
-            memset(o.share, 0, (size_t)(edges * g.lanes) * sizeof(double));
+            memset(o.count + all * g.lanes, 0, (size_t)(edges * g.lanes) * sizeof(double));
             memset(o.entry, 0, (size_t)(entries * g.lanes) * sizeof(double));
             for (int64_t lane = 0; lane < g.lanes; lane++) o.entry[automaton->root * g.lanes + lane] = 1.0;
             memset(both, 0, (size_t)(2 * roles * g.lanes) * sizeof(float));
@@ -485,20 +482,18 @@ int64_t spanloom_sums(const sums_arguments *a) {
             find_outside(&g, &o);
         }
         for (int64_t lane = 0; lane < g.count * types; lane++) {
-            int64_t n = members[lane / types], k = lane % types;
+            int64_t n = members[lane / types], k = lane % types, safe = g.safe[lane] && log_z[lane] < INFINITY;
             AT2(a->log_partition, n, k) = log_z[lane];
-            AT2(a->safely, n, k) = g.safe[lane] = g.safe[lane] && log_z[lane] < INFINITY;
-            for (int64_t row = a->offsets.at[n]; !g.safe[lane] && counted && row < a->offsets.at[n + 1]; row++)
+            AT2(a->safely, n, k) = (uint8_t)safe;
+            for (int64_t row = a->offsets.at[n]; !safe && counted && row < a->offsets.at[n + 1]; row++)
                 for (int64_t r = 0; r < roles; r++) AT3(a->expected, row, r, k) = 0.0f;
-        }
-        for (int64_t e = 0; counted && e < edges; e++) {
-            if (h->constant.at[e] < 0) continue;
-            /* hyperedges without roles are weighed now, unless there is a mask */
-            int steady = h->role_ptr.at[e] == h->role_ptr.at[e + 1] && a->scores.gate.n == 0;
-            for (int64_t lane = 0; lane < g.count * types; lane++)
-                if (g.safe[lane])
-                    AT3(a->totals, members[lane / types], h->constant.at[e], lane % types) +=
-                        o.share[e * g.lanes + lane] * (steady ? g.base[e * wide + lane] : 1.0);
+            for (int64_t e = 0; safe && counted && e < edges; e++) {
+                if (h->constant.at[e] < 0) continue;
+                /* hyperedges without roles are weighed now, unless there is a mask */
+                int steady = o.row[e] >= all && a->scores.gate.n == 0;
+                AT3(a->totals, n, h->constant.at[e], k) +=
+                    o.count[(all + e) * g.lanes + lane] * (steady ? g.base[e * wide + lane] : 1.0);
+            }
         }
     }
     return give_back(&own, 0);

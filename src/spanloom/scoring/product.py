@@ -170,10 +170,7 @@ def role_gradient(
     tokens, ptr, features, dense = transposed
     shares = np.linspace(0, ptr[-1], min(_PIECES, 1 + int(ptr[-1]) // _FEWEST) + 1)[1:-1]  # ranges with about as many
     cuts = sorted({0, *np.searchsorted(ptr, shares).tolist(), len(ptr) - 1})
-    run.map(
-        lambda piece: _gather(tokens, ptr, features, rows, *piece, np.empty(width, np.float32), flat),
-        list(pairwise(cuts)),
-    )
+    run.map(lambda piece: _gather(tokens, ptr, features, rows, *piece, flat), list(pairwise(cuts)))
     if dense is not None:
         own = np.empty((dense.width, width), np.float32)
         dense_gradient(dense, np.arange(len(rows)), rows, own, run)

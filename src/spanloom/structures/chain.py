@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -79,7 +79,8 @@ def write_chain(template: Template, tags: Sequence[str], numbers: NDArray[np.int
 def read_chain(template: Template, tags: Sequence[str], edges: Edges) -> Ints:
     """Return (T, K) numbers of tags from (T, K, D) hyperedges of a `chain_template`; 0 without hyperedges."""
     own = edges - np.int16(template.index(tags[0]))  # those of tags are side by side
-    numbers: Ints = np.where((own >= 0) & (own < len(tags)), own, np.int16(0)).max(2).astype(np.int64)
+    found = np.where((own >= 0) & (own < len(tags)), own, np.int16(0))
+    numbers: Ints = reduce(np.maximum, np.moveaxis(found, 2, 0)).astype(np.int64)  # several times faster than `max`
     return numbers
 
 
