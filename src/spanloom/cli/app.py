@@ -1,4 +1,4 @@
-"""The verbs and their options; a verb's work is in the module that `execute.VERBS` names.
+"""The verbs and their options; a verb's work is in the module of its name, or in the place that is given.
 
 A verb is a class: its fields are the command line, its docstring is the help, and the decorator (`verbs.verb`) adds
 options that many verbs share; an object with the options that were given goes to the verb's module. Modules of verbs
@@ -88,12 +88,10 @@ class _TrainRecognizer(options.Options):
     """Train a recognizer of nested, overlapping and crossing mentions."""
 
     annotators: bool | None = option(
-        "--annotators",
-        "Treat files of --train as annotators of the same texts, unless meta.annotator names them.",
-        show_default=False,
+        "--annotators", "Treat files of --train as annotators of the same texts, unless meta.annotator names them."
     )
-    work: options.Work = None
-    executor: options.Executor = None
+    work: str | None = options.WORK
+    executor: str | None = options.EXECUTOR
 
 
 @_train("train linker", parameters="spanloom.link.parameters:LinkerParameters")
@@ -101,24 +99,24 @@ class _TrainLinker(options.Options):
     """Train a linker, which jointly recognizes mentions and links them to concepts of a vocabulary."""
 
     vocabulary: str | None = option("--vocabulary V", "The concepts to link to; any format of spanloom vocabulary.")
-    vocabulary_columns: options.VocabularyColumns = None
-    work: options.Work = None
+    vocabulary_columns: str | None = options.VOCABULARY_COLUMNS
+    work: str | None = options.WORK
 
 
 @_train("train segmenter", parameters="spanloom.segment.parameters:SegmenterParameters")
 class _TrainSegmenter(options.Options):
     """Train a segmenter of words and mentions in text without spaces, such as Chinese."""
 
-    work: options.Work = None
-    executor: options.Executor = None
+    work: str | None = options.WORK
+    executor: str | None = options.EXECUTOR
 
 
 @_train("train tagger", parameters="spanloom.tag.parameters:TaggerParameters")
 class _TrainTagger(options.Options):
     """Train a tagger of parts of speech or another column."""
 
-    work: options.Work = None
-    executor: options.Executor = None
+    work: str | None = options.WORK
+    executor: str | None = options.EXECUTOR
 
 
 @verb("train clusters", train_app, shared="input_format columns on_error force quiet")
@@ -139,6 +137,7 @@ class TrainClusters(options.Options):
 
 @verb(
     "teach",
+    place="spanloom.cli.train:teach_run",
     parameters="spanloom.recognize.parameters:RecognizerParameters",
     around=[Training],
     without="spanloom.recognize.parameters:OF_TEACHER",
@@ -232,7 +231,7 @@ class Evaluate(options.Options):
     concepts: bool = option("--concepts", "Also compare concepts, by document and by mention.", False)
     attributes: bool = option("--attributes", "Also compare the attributes of mentions, such as negated.", False)
     vocabulary: str | None = option("--vocabulary V", "With --concepts: vocabulary, to resolve equivalent identifiers.")
-    vocabulary_columns: options.VocabularyColumns = None
+    vocabulary_columns: str | None = options.VOCABULARY_COLUMNS
     types: list[str] | None = option("--types A,B", "Restrict the comparison to these types. [all]")
     words: bool = option("--words", "Also compare tokens (word segmentation).", False)
     known: str | None = option(
@@ -266,7 +265,7 @@ class _Clean(options.Options):
         "--features TEXT", "Feature preset, as in train recognizer. [fast]", known="spanloom.model.choices:Preset"
     )
     l2: options.TriedLambdas = None
-    force: bool | None = option("--force", "Overwrite an existing output.", show_default=False)  # type: ignore[assignment]
+    force: bool | None = option("--force", "Overwrite an existing output.")  # type: ignore[assignment]
     quiet: options.QuietOrConfig = None  # type: ignore[assignment]
 
 
@@ -297,12 +296,12 @@ class Explain(options.Options):
     top: int = option("--top N", "Number of roles, candidates and features shown; 0 for all.", 5, min=0)
 
 
-@verb("export", shared="encoder force quiet")
+@verb("export", place="spanloom.cli.train:export_run", shared="encoder force quiet")
 class Export(options.Options):
     """Export an encoder model to ONNX, to predict without PyTorch."""
 
     model: Model
-    output: options.ExportOutput
+    output: str = options.EXPORT_OUTPUT
     onnx: bool = option("--onnx", "Export to ONNX Runtime.", False)
     precision: str = option(
         "--precision NAME", "Precision of the encoder: float32 or int8.", "float32", known="float32 int8"
@@ -310,12 +309,12 @@ class Export(options.Options):
     window: int | None = option("--window N", "Sub-words per window; fewer are faster. [as in training]")
 
 
-@verb("compact", shared="input_format columns on_error force jobs quiet")
+@verb("compact", place="spanloom.cli.train:compact_run", shared="input_format columns on_error force jobs quiet")
 class Compact(options.Options):
     """Compress a recognizer or segmenter: drop small weights, store the others in eight bits."""
 
     model: Model
-    output: options.ExportOutput
+    output: str = options.EXPORT_OUTPUT
     dev: list[str] | None = option("--dev DATA", "Annotated documents to measure F1 on; repeatable.")
     loss: float | None = option("--loss POINTS", "Accepted loss of F1 on --dev, in points. [0.3]", min=0, max=100)
     threshold: float | None = option(
@@ -323,7 +322,7 @@ class Compact(options.Options):
     )
 
 
-@verb("models")
+@verb("models", place="spanloom.cli.installed:run")
 def _models(as_json: Json = False) -> None:
     """List installed models: types, licence, test F1 and size."""
 
@@ -358,20 +357,20 @@ class Serve(options.Options):
     max_sentence: int = option("--max-sentence N", "Maximum tokens of a sentence.", 20_000, min=1)
     max_memory: int = option("--max-memory MB", "Maximum memory of a request.", 1024, min=16)
     timeout: float = option("--timeout SECONDS", "When a request is given up.", 30.0, min=0.1)
-    allow_host: options.AllowHost = None
-    encoder: options.EncoderFolder = None
+    allow_host: list[str] | None = options.ALLOW_HOST
+    encoder: str | None = options.ENCODER
     jobs: int | None = option("--jobs -j N", "Short requests at once, and long ones; as cores if not given.", min=1)
     quiet: Quiet = False
 
 
-@verb("completion")
+@verb("completion", place="spanloom.cli.verbs:completion_run")
 def _completion(
     shell: Annotated[str, argument("SHELL", "bash, zsh or fish.", known="bash zsh fish")],
 ) -> None:
     """Print a shell completion script."""
 
 
-@verb("warm", hidden=True)
+@verb("warm", place="spanloom.cli.installed:warm", hidden=True)
 def _warm(quiet: Quiet = False) -> None:
     """Do nothing (deprecated): kernels are compiled when Spanloom is installed."""
 

@@ -35,26 +35,8 @@ from spanloom.files.walk import meant_path
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
-_OWN = (
-    "annotate", "clean", "convert", "demo", "evaluate", "explain", "inspect", "label", "next", "predict",
-    "serve", "validate", "view", "vocabulary",
-)  # fmt: skip
-# verb -> what takes its options; imported when the verb runs: `--help` must not wait for them
-VERBS = {verb: f"spanloom.cli.{verb}:run" for verb in _OWN} | {
-    "": "spanloom.cli.start:run",
-    "compact": "spanloom.cli.train:compact_run",
-    "completion": "spanloom.cli.verbs:completion_run",
-    "export": "spanloom.cli.train:export_run",
-    "models": "spanloom.cli.installed:run",
-    "split": "spanloom.cli.convert:split_run",
-    "teach": "spanloom.cli.train:teach_run",
-    "train clusters": "spanloom.cli.train:clusters_run",
-    "train linker": "spanloom.cli.train:linker",
-    "train recognizer": "spanloom.cli.train:recognizer",
-    "train segmenter": "spanloom.cli.train:segmenter",
-    "train tagger": "spanloom.cli.train:tagger",
-    "warm": "spanloom.cli.installed:warm",
-}
+# verb -> what takes its options; `verbs.verb` adds to it. Imported when the verb runs: `--help` must not wait for it
+VERBS = {"": "spanloom.cli.start:run"}
 # options that name models and inputs
 _MODELS = ("model", "teacher", "hypergraph")
 _INPUTS = ("source", "sources", "data", "gold", "predicted", "compare", "known", "train", "dev", "test", "texts")

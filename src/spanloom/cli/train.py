@@ -41,7 +41,7 @@ _OPTIMIZED: Final = {"adagrad": ("epochs", "rate", "runs"), "lbfgs": ("iteration
 _METHODS = {"vectors": induce_vectors, "brown": induce_from}
 
 
-def clusters_run(args: TrainClusters) -> int | None:
+def clusters(args: TrainClusters) -> int | None:
     """Count, cluster and write; report the number of words, and return the exit code if records were skipped."""
     if not args.source or not args.output:
         raise UsageError(f"--{'output' if args.source else 'input'} is missing; give it on the command line")
@@ -62,14 +62,14 @@ def clusters_run(args: TrainClusters) -> int | None:
                 report("reading", number)
 
         documents = counted(reading.raw(args.source))
-        clusters = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(report, "clustering"))
-    write_paths(args.output, clusters, force=args.force)
-    found = len(set(clusters.values()))
-    spellings = sum(map(len, clusters.letters.values()))
-    fewer = f", as no more can be distinguished, in place of {args.size}" if found < args.size else ""
+        found = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(report, "clustering"))
+    write_paths(args.output, found, force=args.force)
+    size = len(set(found.values()))
+    spellings = sum(map(len, found.letters.values()))
+    fewer = f", as no more can be distinguished, in place of {args.size}" if size < args.size else ""
     log(
-        f"{plural(len(clusters), 'word')} that occur {plural(args.min_count, 'time')} or more, in "
-        f"{plural(found, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "
+        f"{plural(len(found), 'word')} that occur {plural(args.min_count, 'time')} or more, in "
+        f"{plural(size, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "
         f"in {duration(monotonic() - began)}"
     )
     log(f"saved as {args.output}")
