@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.data_verbs import Convert, Split
 from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.reading import Reading, lost, number_of, write_all
@@ -24,9 +25,6 @@ from spanloom.formats.scanning import format_named
 from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 from spanloom.view.cells import aligned
-
-if TYPE_CHECKING:
-    from spanloom.cli.data_verbs import Convert, Split
 
 
 def split_run(args: Split) -> int | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.app import Demo
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.progress import Reporter
@@ -22,9 +23,6 @@ from spanloom.model.corpus import TypeFilter
 from spanloom.recognize import Recognizer
 from spanloom.view import render
 from spanloom.vocabulary import Vocabulary, read_vocabulary
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Demo
 
 _EPOCHS = 40  # a corpus this small takes more passes than a large one
 _LINKED = ("problem", "treatment")  # their concepts are in the vocabulary, and they seldom nest in one another

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.app import Evaluate
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.predict import load_model, predict
 from spanloom.cli.reading import Reading, check_page
@@ -37,9 +38,6 @@ from spanloom.text import prepare
 from spanloom.view.error_page import error_page
 from spanloom.view.plots import require
 from spanloom.vocabulary import read_vocabulary
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Evaluate
 
 _HEADINGS = {
     "segmentation": "segmentation\n",

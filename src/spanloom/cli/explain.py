@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from spanloom.cli.app import Explain
 from spanloom.cli.predict import load_model
 from spanloom.cli.reading import input_format_of
 from spanloom.document import Document, Mention
@@ -18,9 +18,6 @@ from spanloom.scoring import Part
 from spanloom.scoring.explanation import Candidate, Contribution, Explanation
 from spanloom.view.cells import shorten
 from spanloom.view.svg import clean
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Explain
 
 _MENTION = re.compile(r"(\d+-\d+(?:,\d+-\d+)*):(.+)", re.DOTALL)
 _LONG = 60

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from spanloom.cli.data_verbs import Label
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
 from spanloom.errors import UsageError, plural
@@ -16,9 +17,6 @@ from spanloom.formats import FORMATS
 from spanloom.label import LabelReport, label_stream, read_label_rules
 from spanloom.model.choices import Completeness
 from spanloom.view.cells import aligned, shorten
-
-if TYPE_CHECKING:
-    from spanloom.cli.data_verbs import Label
 
 _NAME = 40  # cells of a rule's name
 _WITH_META = ("jsonl", "json", "parquet", "arrow")  # formats that keep all of meta

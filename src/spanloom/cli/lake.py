@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.app import Predict
 from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import EVERY, Line, Messages, duration
 from spanloom.cli.options import ALL_CORES
@@ -31,9 +32,6 @@ from spanloom.lake.job import Job, Pace, Worker
 from spanloom.lake.ledger import SUFFIXES, Fragment, Ledger, fragments_of, output_of, schema_of
 from spanloom.model.protocol import Model, finds_mentions
 from spanloom.parallel import worker_count
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Predict
 
 _EVERY = 10.0  # seconds between two lines of a log
 # options of `predict` that have no meaning for a lake

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.attributes import Cues
+from spanloom.cli.app import Predict
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
@@ -24,10 +26,6 @@ from spanloom.model.protocol import Model, annotates, fills_column, finds_mentio
 from spanloom.model.stages import Staged
 from spanloom.models import load
 from spanloom.native import keep_memory
-
-if TYPE_CHECKING:
-    from spanloom.attributes import Cues
-    from spanloom.cli.app import Predict
 
 OWN = "own"  # of --keep: the mentions of the input
 # option -> what a model that has a use for it is capable of

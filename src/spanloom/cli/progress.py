@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
@@ -14,9 +14,7 @@ from rich.progress import Progress as Bar
 
 from spanloom.cli.messages import duration
 from spanloom.errors import as_json, log_line
-
-if TYPE_CHECKING:
-    from spanloom.recognize import Progress
+from spanloom.learn import Progress
 
 _SECONDS_BETWEEN_LINES = 2.0
 

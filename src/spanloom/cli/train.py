@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import Field
 
+from spanloom.cli.app import Compact, Export, TrainClusters
 from spanloom.cli.config import CommonOptions, FolderOptions, Paths, RecognizerOptions, checked, named_path, options_of
 from spanloom.cli.messages import Messages, duration
 from spanloom.cli.options import ALL_CORES
@@ -32,10 +33,6 @@ from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.teaching import teach
 from spanloom.structures import structure_of
 from spanloom.vocabulary import read_vocabulary
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Compact, Export, TrainClusters
-
 
 _OPTIMIZED: Final = {"adagrad": ("epochs", "rate", "runs"), "lbfgs": ("iterations",)}
 _METHODS = {"vectors": induce_vectors, "brown": induce_from}

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from spanloom.document import Document, Mention
-from spanloom.document.span import join_spans, normalize_identifier
-from spanloom.evaluate.compare import Item, Key, compare, in_both
+from spanloom.document.span import normalize_identifier
+from spanloom.evaluate.compare import Item, Key, compare, in_both, joined
 from spanloom.evaluate.rows import Ints, ReportRow, row
 from spanloom.evaluate.units import ResamplingUnits
 
@@ -100,9 +100,8 @@ def linked_mentions(resolve: Resolved) -> Key:
     """Return the key of `compare` for type, all boundaries and all concepts; no concept equals no concept."""
 
     def key(document: Document) -> Iterator[Item]:
-        for mention in document.mentions:
-            spans = join_spans(document.text, mention.spans)
-            yield (mention.type, spans, resolve(mention)), mention.replace(spans=spans)
+        for one in joined(document):
+            yield (one.key, resolve(one)), one
 
     return key
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document
 from spanloom.evaluate import (
     ERROR_KINDS,
     Calibration,
@@ -160,7 +160,7 @@ def _errors(
 def _places(found: Sequence[Finding]) -> list[str]:
     """Return the place of each error in each order, as CSS; errors without a confidence come last."""
     count = range(len(found))
-    first = [min(mention.type for mention in _mentions(finding)) for finding in found]
+    first = [min(mention.type for mention in finding.mentions) for finding in found]
     sure = [_confidence(finding) for finding in found]
     return order_places(
         {
@@ -170,10 +170,6 @@ def _places(found: Sequence[Finding]) -> list[str]:
             "low": sorted(count, key=lambda i: (sure[i] is None, sure[i] or 0.0)),
         }
     )
-
-
-def _mentions(finding: Finding) -> list[Mention]:
-    return [mention for mention in (finding.gold, finding.predicted) if mention is not None]
 
 
 def _confidence(finding: Finding) -> float | None:
@@ -189,14 +185,13 @@ def _error(
     number_of: Mapping[str, str],
     places: str,
 ) -> str:
-    mentions = _mentions(finding)
     score = _confidence(finding)
     name = plain(document.id) if document.id else f"document {finding.document + 1:,}"
-    classes = ["e", anchor(finding.kind), *sorted({number_of[mention.type] for mention in mentions})]
+    classes = ["e", anchor(finding.kind), *sorted({number_of[mention.type] for mention in finding.mentions})]
     certain = "" if score is None else f' data-score="{score:.6f}"'
     return (
         f'<article class="{" ".join(classes)}" data-kind="{finding.kind}"{certain} style="{places}">'
         f"<h4><em>{named(finding, document)}</em>: {wrong(finding, words)} "
         f'<span class="faint"><bdi>{name}</bdi>{"" if score is None else f", {score:.1%}"}</span></h4>\n'
-        f"{both_sides(document.text, mentions, cuts, drawn)}</article>\n"
+        f"{both_sides(document.text, finding.mentions, cuts, drawn)}</article>\n"
     )

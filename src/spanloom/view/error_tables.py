@@ -177,9 +177,7 @@ _BORDERS = {
 
 def named(finding: Finding, document: Document) -> str:
     """Return the words of an error's mention, those of gold where it is of both sides, as HTML."""
-    mention = finding.gold or finding.predicted
-    assert mention is not None
-    return _own(surface(document.text, mention))
+    return _own(surface(document.text, finding.mentions[0]))
 
 
 def wrong(finding: Finding, document: Document) -> str:
