@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from spanloom.document.annotation import CLAIMS
-from spanloom.document.document import Document, Offsets, named
+from spanloom.document.document import Document, named
 from spanloom.document.span import Mention, Span
 from spanloom.errors import DataError, UsageError, clip, plural
 
@@ -189,18 +189,14 @@ def voted(document: Document) -> Document:
 
 def _check_same(document: Document, other: Document) -> None:
     """Check that two versions are of the same text, and of the same tokens and sentences."""
-    pairs = (
-        ("texts", document.text == other.text),
-        ("tokens", _same(document.tokens, other.tokens)),
-        ("sentences", _same(document.sentences, other.sentences)),
-    )
-    for what, same in pairs:
-        if not same:
-            names = " and ".join(clip(str(one.meta[NAME])) for one in (other, document))
-            raise DataError(
-                f"{named(document)}: the {what} of annotators {names} differ, expected the same; give other "
-                "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
-            )
+    parts = ("tokens", "sentences")
+    differing = [what for what in parts if not np.array_equal(getattr(document, what), getattr(other, what))]
+    for what in differing if document.text == other.text else ["texts"]:
+        names = " and ".join(clip(str(one.meta[NAME])) for one in (other, document))
+        raise DataError(
+            f"{named(document)}: the {what} of annotators {names} differ, expected the same; give other "
+            "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
+        )
 
 
 def _check_claims(document: Document, name: str) -> None:
@@ -211,10 +207,6 @@ def _check_claims(document: Document, name: str) -> None:
             f"{named(document)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
             "which are taken from one annotator only; leave them out"
         )
-
-
-def _same(one: Offsets | None, other: Offsets | None) -> bool:
-    return one is other if one is None or other is None else np.array_equal(one, other)
 
 
 def _check_together(groups: Iterable[Mapping[str, Document]]) -> None:

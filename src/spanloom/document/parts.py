@@ -113,7 +113,8 @@ def _drawn(groups: list[tuple[bytes, list[int]]], parts: Mapping[str, float], se
     """Return the part of each document: large groups first, each to the part that lacks most."""
     total = sum(parts.values())
     lacking = {name: count * share / total for name, share in parts.items()}
-    drawn = sorted(groups, key=lambda group: (-len(group[1]), blake2b(group[0], salt=_salt(seed)).digest()))
+    salt = (seed % 2**64).to_bytes(8, "little")
+    drawn = sorted(groups, key=lambda group: (-len(group[1]), blake2b(group[0], salt=salt).digest()))
     empty = set(parts)
     found = [""] * count
     for number, (_, places) in enumerate(drawn):
@@ -125,7 +126,3 @@ def _drawn(groups: list[tuple[bytes, list[int]]], parts: Mapping[str, float], se
         for place in places:
             found[place] = name
     return found
-
-
-def _salt(seed: int) -> bytes:
-    return (seed % 2**64).to_bytes(8, "little")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -82,7 +81,13 @@ def breakdown(
     if known is not None:
         surfaces = {(mention.type, _surface(document, mention)) for document in known for mention in document.mentions}
         seen = _by(comparison, lambda i, one: _SEEN[(one.type, _surface(gold[i], one)) not in surfaces], _SEEN)
-    sections = _by(comparison, _section_in(gold), [*sorted(SECTIONS), _NO_SECTION])
+    known_sections = list(map(_starts_and_sections, gold))
+
+    def section(number: int, mention: Mention) -> str:
+        starts, names = known_sections[number]
+        return (names[max(bisect_right(starts, mention.start) - 1, 0)] if names else "") or _NO_SECTION
+
+    sections = _by(comparison, section, [*sorted(SECTIONS), _NO_SECTION])
     return Breakdown(*_confusions(comparison), lengths, seen, {} if [*sections] == [_NO_SECTION] else sections)
 
 
@@ -138,21 +143,10 @@ def _surface(document: Document, mention: Mention) -> str:
     return " ".join(" ".join(document.text[start:end] for start, end in parts).casefold().split())
 
 
-def _section_in(gold: Sequence[Document]) -> Callable[[int, Mention], str]:
-    """Return what gives the section in which a mention begins, from the number of its document and the mention."""
-
-    @cache
-    def sections(number: int) -> tuple[list[int], list[str]]:
-        """Return the start of each sentence with tokens, and its section."""
-        document = gold[number]
-        if document.tokens is None or document.sentences is None:
-            return [], []
-        filled = np.flatnonzero(document.sentences[:, 0] < document.sentences[:, 1])
-        names = section_names(document)
-        return document.tokens[document.sentences[filled, 0], 0].tolist(), [names[i] for i in filled.tolist()]
-
-    def section(number: int, mention: Mention) -> str:
-        starts, names = sections(number)
-        return (names[max(bisect_right(starts, mention.start) - 1, 0)] if names else "") or _NO_SECTION
-
-    return section
+def _starts_and_sections(document: Document) -> tuple[list[int], list[str]]:
+    """Return the start of each sentence with tokens, and its section."""
+    if document.tokens is None or document.sentences is None:
+        return [], []
+    filled = np.flatnonzero(document.sentences[:, 0] < document.sentences[:, 1])
+    names = section_names(document)
+    return document.tokens[document.sentences[filled, 0], 0].tolist(), [names[i] for i in filled.tolist()]

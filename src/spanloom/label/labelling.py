@@ -181,8 +181,8 @@ class _Labeller:
 
     def stream(self, documents: Iterator[Document]) -> Iterator[Document]:
         """Yield documents as the rules annotate them."""
-        for batch in batches(documents, TOKENS, prepare_all):
-            yield from self._labelled(Batch.of(batch))
+        for batch in map(Batch.of, batches(documents, TOKENS, prepare_all)):
+            yield from self._labelled(batch)
 
     def _labelled(self, batch: Batch) -> Iterator[Document]:
         text = LabelText(batch)
@@ -191,10 +191,12 @@ class _Labeller:
         found = [one.ranges() for one in matches]
         self._disagree(found)
         starts = batch.starts.tolist()
-        shared = [
-            (name, self._by_document(self._decided(_ballot(found, self._rules, numbers)), starts))
-            for name, numbers in self._groups
-        ]
+        shared = []
+        for name, numbers in self._groups:
+            by_document: list[list[_Candidate]] = [[] for _ in batch.documents]
+            for one in self._decided(_ballot(found, self._rules, numbers)):
+                by_document[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
+            shared.append((name, by_document))
         for number, document in enumerate(batch.documents):
             for name, candidates in shared:
                 yield self._document(document, candidates[number], starts[number], name)
@@ -217,12 +219,6 @@ class _Labeller:
             self._report.overlapped += len(won) - sum(map(len, stay.values()))
             won = [one for one in won if one.ranges in stay[one.type]]
         return won + denied if self._denies else won
-
-    def _by_document(self, decided: Sequence[_Candidate], starts: Sequence[int]) -> list[list[_Candidate]]:
-        found: list[list[_Candidate]] = [[] for _ in starts[1:]]
-        for one in decided:
-            found[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
-        return found
 
     def _document(self, document: Document, found: Sequence[_Candidate], start: int, annotator: str | None) -> Document:
         mentions, denied = [], []
@@ -272,16 +268,11 @@ class _Labeller:
                 annotation.setdefault(ranges, []).append(number)
         for numbers in annotation.values():
             for number in numbers if len(numbers) > 1 else ():
-                mine = self._rules[number]
-                if any(_conflict(mine, self._rules[other]) for other in numbers):
+                mine, others = self._rules[number], [self._rules[other] for other in numbers]
+                if any(
+                    mine.vote != one.vote if mine.type == one.type else mine.vote == one.vote == "for" for one in others
+                ):
                     self._report.rules[number].conflicts += 1
-
-
-def _conflict(one: LabelRule, other: LabelRule) -> bool:
-    """Return whether two rules cannot both be right about a span."""
-    if one.type == other.type:
-        return one.vote != other.vote
-    return one.vote == other.vote == "for"
 
 
 class Finder:
@@ -328,19 +319,6 @@ def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) ->
     return near
 
 
-def _log_odds(rule: LabelRule) -> float:
-    """Return the log-odds that a rule adds to a mention.
-
-    >>> from spanloom.label import read_label_rules
-    >>> given = {"kind": "phrases", "type": "drug", "phrases": ["aspirin"], "weight": 0.9}
-    >>> one, other = read_label_rules({"rule": [given, {**given, "vote": "against"}]}).rules
-    >>> round(_log_odds(one), 3), round(_log_odds(other), 3)
-    (2.197, -2.197)
-    """
-    odds = log(rule.weight) - log(1 - rule.weight)
-    return odds if rule.vote == "for" else -odds
-
-
 def _ballot(
     found: Sequence[Sequence[Ranges]], rules: Sequence[LabelRule], numbers: Collection[int]
 ) -> Iterator[_Candidate]:
@@ -357,7 +335,8 @@ def _ballot(
         for ranges in found[number]:
             votes.setdefault((ranges, kind), {})[number] = None
     for (ranges, kind), voters in sorted(votes.items(), key=lambda item: item[0]):
-        odds = sum(_log_odds(rules[number]) for number in voters)
-        names = [rules[number].name for number in voters if rules[number].vote == "for"]
+        own = [rules[number] for number in voters]
+        odds = sum((log(one.weight) - log(1 - one.weight)) * (1 if one.vote == "for" else -1) for one in own)
+        names = [one.name for one in own if one.vote == "for"]
         score = round(1 / (1 + exp(-odds)), 12) if odds > -700 else 0.0
         yield _Candidate(ranges, kind, score, names, len(names) < len(voters))

@@ -251,18 +251,10 @@ class GappedPhrases:
             kept = near[kept]
             chosen.append(before[kept])
         pairs = [(first[column], end[column]) for (first, end), column in zip(parts, reversed(chosen), strict=True)]
-        return _joined(*(np.stack(columns, 1) for columns in zip(*pairs, strict=True)))
-
-
-def _joined(first: Int64, end: Int64) -> Matches:
-    """Return matches of which no part touches the next.
-
-    Args:
-        first, end: (M, P) tokens of the parts of each.
-    """
-    begins, ends = np.ones((2, *first.shape), np.bool_)
-    begins[:, 1:] = ends[:, :-1] = first[:, 1:] != end[:, :-1]
-    return Matches(np.stack([first[begins], end[ends]], 1), np.append(0, begins.sum(1).cumsum()))
+        starts, stops = (np.stack(columns, 1) for columns in zip(*pairs, strict=True))
+        begins, ends = np.ones((2, *starts.shape), np.bool_)  # of parts that do not touch those beside them
+        begins[:, 1:] = ends[:, :-1] = starts[:, 1:] != stops[:, :-1]
+        return Matches(np.stack([starts[begins], stops[ends]], 1), np.append(0, begins.sum(1).cumsum()))
 
 
 def _longest(phrases: Sequence[str]) -> int:
@@ -347,20 +339,16 @@ class LabelText:
             DataError: a document has more or fewer values than tokens.
         """
         if name not in self._columns:
-            self._columns[name] = self._numbered(name)
+            values: list[str] = []
+            sizes = np.diff(self.batch.starts).tolist()
+            there = [name in document.columns for document in self.batch.documents]
+            for document, size, own in zip(self.batch.documents, sizes, there, strict=True):
+                values += column_of(document, name, size) if own else ()
+            known, numbers = numbered(values)
+            ids = np.full(len(self), -1, np.int64)
+            ids[np.repeat(there, sizes)] = numbers
+            self._columns[name] = known, ids
         distinct, ids = self._columns[name]
         passed = np.array([test(value) for value in distinct] + [False], np.bool_)
         found: Mask = passed[ids]
         return found
-
-    def _numbered(self, name: str) -> tuple[list[str], Int64]:
-        """Return the distinct values of a column, and the number of each token's value, or -1."""
-        values: list[str] = []
-        sizes = np.diff(self.batch.starts).tolist()
-        there = [name in document.columns for document in self.batch.documents]
-        for document, size, own in zip(self.batch.documents, sizes, there, strict=True):
-            values += column_of(document, name, size) if own else ()
-        distinct, numbers = numbered(values)
-        ids = np.full(len(self), -1, np.int64)
-        ids[np.repeat(there, sizes)] = numbers
-        return distinct, ids
