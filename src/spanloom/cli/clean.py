@@ -71,8 +71,7 @@ def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> i
         write(with_suspects(judged, shown), options.output, format="jsonl", force=options.force)
     if options.output != STDIO:
         print(_json(judged, found, shown) if as_json else _table(documents, shown), end="")
-    for line in filter(None, (_summary(documents, found, shown), not_judged(judged))):
-        log(line)
+    log(*filter(None, (_summary(documents, found, shown), not_judged(judged))))
     return reading.finish()
 
 

@@ -43,7 +43,10 @@ def split_run(args: Split) -> int | None:
     losses = _write(found, args.output, kind, args.force)
     if losses:
         log.notice(lost(losses))
-    counts = {name: _counts(part) for name, part in found.items()}
+    counts: dict[str, dict[str, Any]] = {}
+    for name, part in found.items():
+        types = Counter(mention.type for document in part for mention in document.mentions)
+        counts[name] = {"documents": len(part), "mentions": types.total(), "types": dict(sorted(types.items()))}
     print(json.dumps(counts, ensure_ascii=False, indent=2) if args.as_json else _table(counts))
     return reading.finish()
 
@@ -84,11 +87,6 @@ def _write(found: Mapping[str, list[Document]], output: str, kind: Format, force
     return losses
 
 
-def _counts(documents: list[Document]) -> dict[str, Any]:
-    types = Counter(mention.type for document in documents for mention in document.mentions)
-    return {"documents": len(documents), "mentions": types.total(), "types": dict(sorted(types.items()))}
-
-
 def _table(counts: Mapping[str, dict[str, Any]]) -> str:
     types = sorted({kind for part in counts.values() for kind in part["types"]})
     rows = [["", *counts]]
@@ -103,8 +101,14 @@ def run(args: Convert) -> int | None:
     log = Messages(args.quiet)
     of_format = {"columns": args.columns, "texts": args.texts, "tag_names": args.tag_names}
     reading = Reading(log, input_format=args.input_format, on_error=args.on_error, **of_format)
-    given = {"type": args.mention_type, "ambiguous": args.ambiguous, "annotation": args.annotation}
-    settings = _settings(args.from_llm, {name: value for name, value in given.items() if value is not None})
+    given: dict[str, Any] = {"type": args.mention_type, "ambiguous": args.ambiguous, "annotation": args.annotation}
+    given = {name: value for name, value in given.items() if value is not None}
+    if args.from_llm is None and given:
+        raise UsageError(f"--{next(iter(given))} is about the answers of a language model; name them with --from-llm")
+    try:
+        settings = AnswerSettings(**given)
+    except UsageError as error:
+        raise UsageError(f"--{error}") from None
     documents: Iterable[Document] = reading(args.source, mentions=args.from_llm is None)
     documents = counted(documents, "converting", quiet=args.quiet, total=partial(number_of, args.source))
     report = AnswerReport()
@@ -121,27 +125,12 @@ def run(args: Convert) -> int | None:
     options: dict[str, Any] = {} if args.scheme is None else {"scheme": args.scheme}
     write_all(documents, args.target, log, output_format, force=args.force, **options)
     code = reading.finish()
-    return code if args.from_llm is None else _report(report, log) or code
-
-
-def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:
-    """Return the settings for answers; they are refused without answers."""
-    if from_llm is None and given:
-        name = next(iter(given))
-        raise UsageError(f"--{name} is about the answers of a language model; name them with --from-llm")
-    try:
-        return AnswerSettings(**given)
-    except UsageError as error:
-        raise UsageError(f"--{error}") from None
-
-
-def _report(report: AnswerReport, log: Messages) -> int | None:
-    """Report each problem with its place, then the counts; unreadable answers are reported even if quiet."""
-    for problem in report.problems:
+    for problem in report.problems:  # unreadable answers even if quiet
         is_error = problem.severity == "error"
         (Messages() if is_error else log).notice(f"{'left out: ' * is_error}{problem.to_error()}")
-    log(f"spanloom: {report}")
-    return FAILED if report.unreadable else None
+    if args.from_llm is not None:
+        log(f"spanloom: {report}")
+    return FAILED if report.unreadable else code
 
 
 # `spanloom split`: documents divided into parts, such as for training, development and testing.

@@ -56,8 +56,7 @@ def run(args: Demo) -> None:
             write([sample], folder / _PREDICTIONS)
     shown = plural(len(sample.mentions), "mention")
     beside = "and the concepts of each" if args.linker else "and the probability of each"
-    log(f"A note that it has never seen, with {shown} {beside}:")
-    log()
+    log(f"A note that it has never seen, with {shown} {beside}:", "")
     width, color = terminal()
     print(render(sample, width=width, color=color), end="", flush=True)
     if vocabulary is not None:
@@ -81,8 +80,7 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messa
     with Reporter(quiet) as reporter:
         model.fit(train, dev=dev, progress=reporter, **more)
     first, *_, last = summary(model, monotonic() - start)  # the rest is for who knows the model; `inspect` shows it
-    log(f"  {first}")
-    log(f"  {last}")
+    log(f"  {first}", f"  {last}")
     found = model.predict(test)
     report = evaluate(test, found, bootstrap=0)
     if vocabulary is None:
@@ -101,14 +99,12 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messa
 
 
 def _show_next_steps(output: str | None, linker: bool, log: Messages) -> None:
-    log()
-    log("Try next:")
+    log("", "Try next:")
     if output is None:
         log(f"  spanloom demo {'--linker ' if linker else ''}--output demo          keep the model and the predictions")
         output = "demo"
     model, test = Path(output, _MODEL), clinical() / "test"
     log(f"  echo 'No chest pain or dyspnea.' | spanloom predict {model} -")
-    log(f"  spanloom evaluate {test} --model {model}{' --concepts' if linker else ''}")
-    log(f"  spanloom inspect {model}")
+    log(f"  spanloom evaluate {test} --model {model}{' --concepts' if linker else ''}", f"  spanloom inspect {model}")
     log(f"  spanloom view {Path(output, _PREDICTIONS)}")
     log(f"  spanloom train {'linker' if linker else 'recognizer'} --help")

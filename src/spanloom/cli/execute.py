@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import resolve_name
@@ -56,9 +57,8 @@ def execute(verb: str, options: dict[str, Any], declaration: Callable[..., Any] 
             for number in value if isinstance(value, list) else [value]:
                 if isinstance(number, float):  # click takes nan and inf for numbers within all bounds
                     check_number(f"--{name.replace('_', '-')}", number)
-        with _telling(quiet), _reading(options):
-            run = resolve_name(VERBS[verb])
-            code = run(**options) if declaration is None else run(declaration(**options))
+        with _telling(quiet):
+            code = copy_context().run(_run, verb, options, declaration)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output closed it, as `head` does
         _close_stdout()
@@ -109,19 +109,13 @@ def _paths(given: str | list[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else given or []
 
 
-@contextmanager
-def _reading(options: dict[str, Any]) -> Iterator[None]:
-    """Within it, all inputs are read with the options of reading, which no verb takes itself."""
+def _run(verb: str, options: dict[str, Any], declaration: Callable[..., Any] | None) -> Any:
+    """Run a verb; all its inputs are read with the options of reading, which no verb takes itself."""
     given = {name: value for name in ("encoding", "offsets") if (value := options.pop(name, None)) is not None}
-    if not given:
-        yield
-        return
-    defaults = resolve_name("spanloom.formats.base:DEFAULTS")
-    token = defaults.set(given)
-    try:
-        yield
-    finally:
-        defaults.reset(token)
+    if given:
+        resolve_name("spanloom.formats.base:DEFAULTS").set(given)
+    run = resolve_name(VERBS[verb])
+    return run(**options) if declaration is None else run(declaration(**options))
 
 
 @contextmanager

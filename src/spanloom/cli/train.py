@@ -67,9 +67,9 @@ def clusters(args: TrainClusters) -> int | None:
     log(
         f"{plural(len(found), 'word')} that occur {plural(args.min_count, 'time')} or more, in "
         f"{plural(size, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "
-        f"in {duration(monotonic() - began)}"
+        f"in {duration(monotonic() - began)}",
+        f"saved as {args.output}",
     )
-    log(f"saved as {args.output}")
     return reading.finish()
 
 
@@ -113,8 +113,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
     """
     log = Messages(options.quiet)
     model.check()
-    for line in _without_effect(model, options.parameters()):
-        log.notice(line)
+    log.notice(*_without_effect(model, options.parameters()))
     began = monotonic()
     with _beside_data(options) as more, _model_folder(options.output, options.force) as folder:
         reading = Reading.of(options, log)
@@ -123,11 +122,8 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         with Reporter(options.quiet) as reporter:
             model.fit(data, dev=dev, progress=reporter, **more)
         model.save(folder)
-    for line in _cautions(seen, tried):
-        log.notice(line)
-    for line in summary(model, monotonic() - began):
-        log(line)
-    log(f"saved as {options.output}")
+    log.notice(*_cautions(seen, tried))
+    log(*summary(model, monotonic() - began), f"saved as {options.output}")
     return reading.finish()
 
 
@@ -257,9 +253,7 @@ def teach_run(
                 dev=None if options.dev is None else reading(options.dev), **parameters,
             )  # fmt: skip
         student.save(folder)
-    for line in summary(student, monotonic() - began):
-        log(line)
-    log(f"saved as {options.output}")
+    log(*summary(student, monotonic() - began), f"saved as {options.output}")
     return reading.finish()
 
 
@@ -271,9 +265,8 @@ def export_run(args: Export) -> None:
         made = to_onnx(load(args.model, encoder=args.encoder), args.precision, args.window)
         made.save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-    log = Messages(args.quiet)
-    log(f"the encoder is an ONNX graph with products of {args.precision}; the model has {size:,.1f} MB")
-    log(f"saved as {args.output}")
+    what = f"the encoder is an ONNX graph with products of {args.precision}; the model has {size:,.1f} MB"
+    Messages(args.quiet)(what, f"saved as {args.output}")
 
 
 def compact_run(args: Compact) -> int | None:
@@ -291,7 +284,5 @@ def compact_run(args: Compact) -> int | None:
             made = compact(given, dev=data, loss=args.loss, threshold=args.threshold, progress=reporter)
         made.save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-    for line in made.report_.compact.lines():
-        log(line)
-    log(f"saved as {args.output}, {size:,.2f} MB")
+    log(*made.report_.compact.lines(), f"saved as {args.output}, {size:,.2f} MB")
     return reading.finish()
