@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
-from xml.etree import ElementTree
 
 from spanloom.document.markup import Figure
 from spanloom.evaluate import Calibration, Point, Report, Score
@@ -196,7 +195,7 @@ def plot(report: Report) -> Figure:
     at = _ROW
     for name, rows in report.groups().items():
         at = _group(root, name, rows, at)
-    svg.write(root, "text", _NOTE, x=number(_LEFT), y=number(at))
+    svg.write(root, "text", _NOTE, x=_LEFT, y=at)
     height = number(at + _ROW)
     root.set("height", height)
     root.set("viewBox", f"0 0 {number(_WIDTH)} {height}")
@@ -207,7 +206,7 @@ def _group(root: Element, title: str, rows: Mapping[str, Score], at: float) -> f
     """Draw some rows from a height on; return where they end."""
     shown = {name: score for name, score in rows.items() if score.gold or score.predicted}
     if title and shown:
-        svg.write(root, "text", title, **_place(_LEFT - 10, at), **{"class": "name title"})
+        svg.write(root, "text", title, x=_LEFT - 10, y=at, class_="name title")
         at += _ROW
     for tenth in range(0, 11, 2) if shown else ():
         _line(root, "scale", tenth / 10, tenth / 10, at - _ROW * 0.7, at + _ROW * (len(shown) - 1))
@@ -219,7 +218,7 @@ def _group(root: Element, title: str, rows: Mapping[str, Score], at: float) -> f
 
 def _row(root: Element, name: str, score: Score, at: float) -> None:
     middle = at - 4
-    svg.write(root, "text", shorten(svg.clean(name), _LABEL), **_place(_LEFT - 10, at), **{"class": "name"})
+    svg.write(root, "text", shorten(svg.clean(name), _LABEL), x=_LEFT - 10, y=at, class_="name")
     _line(root, "f1", 0.0, score.f1, middle)
     text = f"F1 {100 * score.f1:.1f}"
     if score.intervals is not None:
@@ -227,20 +226,14 @@ def _row(root: Element, name: str, score: Score, at: float) -> None:
         _line(root, "interval", low, high, middle)
         text += f" ({100 * low:.1f} to {100 * high:.1f})"
     for kind, value in (("precision", score.precision), ("recall", score.recall)):
-        center = {"cx": number(_x(value)), "cy": number(middle), "r": "4", "class": kind}
-        svg.write(ElementTree.SubElement(root, "circle", center), "title", f"{name}: {kind} {100 * value:.1f}")
-    svg.write(root, "text", text, **_place(_LEFT + _BAR + 12, at))
+        circle = svg.write(root, "circle", cx=_x(value), cy=middle, r="4", class_=kind)
+        svg.write(circle, "title", f"{name}: {kind} {100 * value:.1f}")
+    svg.write(root, "text", text, x=_LEFT + _BAR + 12, y=at)
 
 
 def _line(root: Element, kind: str, low: float, high: float, y: float, to: float | None = None) -> None:
-    """Draw a line from one fraction to another, or from one height to another."""
-    way = f"H {number(_x(high))}" if to is None else f"V {number(to)}"
-    ElementTree.SubElement(root, "path", {"d": f"M {number(_x(low))} {number(y)} {way}", "class": kind})
+    svg.path(root, "M", _x(low), y, *(("H", _x(high)) if to is None else ("V", to)), class_=kind)
 
 
 def _x(fraction: float) -> float:
     return _LEFT + _BAR * fraction
-
-
-def _place(x: float, y: float) -> dict[str, str]:
-    return {"x": number(x), "y": number(y)}
