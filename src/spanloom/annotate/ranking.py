@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,18 @@ def ranked(
         raise UsageError(f"the order {by} needs a model; name it with --model, or use --order random")
     ready = [prepare(document.copy(mentions=[])) for document in documents]
     lengths = np.array([max(document.token_count, 1) for document in ready])
-    values = _entropy(model, ready) / lengths if by == "entropy" else _errors(model, ready)
+    if by == "entropy":
+        if not isinstance(model, Recognizer):
+            raise UsageError(f"a {type(model).__name__} has no entropy; order by gain, errors or random")
+        ends = np.cumsum([document.sentence_count for document in ready])
+        sums = np.append(0.0, np.cumsum(model.entropy(ready)))
+        values: Floats = np.diff(np.append(0.0, sums[ends])) / lengths
+    else:
+        if "scores" not in model.capable:
+            raise UsageError(f"a {type(model).__name__} gives no probabilities; order by random")
+        values = np.array([sum(1 - (m.score or 0.0) for m in one.mentions) for one in model.stream(ready)], float)
+        if considers(model):
+            values += [sum(m.score or 0.0 for m in one.mentions) for one in model.alternatives(ready)]
     if by == "gain":
         values = values / (_DOCUMENT + _TOKEN * lengths)
     open_ = np.ones(len(ready), bool)
@@ -78,24 +89,6 @@ def ranked(
     for number in drawn:  # spread among the others, so that they are annotated in the same way
         best.insert(draw.randint(0, len(best)), Chosen(number, 0.0, True))
     return best
-
-
-def _entropy(model: MentionModel, ready: Sequence[Document]) -> Floats:
-    if not isinstance(model, Recognizer):
-        raise UsageError(f"a {type(model).__name__} has no entropy; order by gain, errors or random")
-    ends = np.cumsum([document.sentence_count for document in ready])
-    sums = np.concatenate([[0.0], np.cumsum(model.entropy(ready))])
-    return cast(Floats, np.diff(np.concatenate([[0.0], sums[ends]])))
-
-
-def _errors(model: MentionModel, ready: Sequence[Document]) -> Floats:
-    """Return the expected number of wrong and missed mentions of each document."""
-    if "scores" not in model.capable:
-        raise UsageError(f"a {type(model).__name__} gives no probabilities; order by random")
-    found = np.array([sum(1 - (one.score or 0.0) for one in document.mentions) for document in model.stream(ready)])
-    if considers(model):
-        found = found + [sum(one.score or 0.0 for one in document.mentions) for document in model.alternatives(ready)]
-    return cast(Floats, found.astype(float))
 
 
 def _diverse(values: Floats, ready: Sequence[Document], open_: NDArray[np.bool_], count: int) -> list[int]:

@@ -188,15 +188,8 @@ def of_annotators(store: Store, number: int) -> list[dict[str, Any]]:
         usual = [*votes.values()][given.index(Counter(given).most_common(1)[0][0])]
         kept = {name: part for name, part in usual.items() if name not in ("id", "score")}
         without = [layer for layer in layers if layer not in votes]
-        found.append(
-            {
-                **kept,
-                "score": len(votes) / len(layers),
-                "by": [*votes],
-                "without": without,
-                "disputed": _disputed(votes),
-            }
-        )
+        row = {"score": len(votes) / len(layers), "by": [*votes], "without": without, "disputed": _disputed(votes)}
+        found.append({**kept, **row})
     return sorted(found, key=lambda one: (-one["score"], one["spans"]))
 
 

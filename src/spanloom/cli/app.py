@@ -23,15 +23,7 @@ from spanloom import __version__
 from spanloom.cli import data_verbs as data_verbs
 from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, catch_signals, execute, open_streams, refused
-from spanloom.cli.options import (
-    Data,
-    Format,
-    Json,
-    Model,
-    Quiet,
-    argument,
-    option,
-)
+from spanloom.cli.options import Data, Format, Json, Model, Quiet, argument, option
 from spanloom.cli.verbs import Training, app, first_word, only, train_app, verb
 from spanloom.errors import LOG
 
@@ -145,11 +137,9 @@ class TrainClusters(options.Options):
 class _Teach(options.Options):
     """Distil a slow model into a fast one, using raw text and, optionally, gold mentions."""
 
-    model: str = argument("TEACHER", "Recognizer to distil: a model directory.", known=options.MODELS)
+    model: str = argument("TEACHER", "Recognizer to distil: a model directory.", known="spanloom.models:installed")
     source: list[str] = argument("RAW", "Text in any format: files, folders, or - for standard input.")
-    teacher: list[str] | None = option(
-        "--teacher MODEL", "Further teacher; repeatable; teachers are averaged.", known=options.MODELS
-    )
+    teacher: list[str] | None = option("--teacher MODEL", "Further teacher; repeatable; teachers are averaged.")
     crossed: list[str] | None = option("--crossed MODEL=TEXT", "Cross-fitted teacher with its own text; repeatable.")
     weight: list[float] | None = option(
         "--weight NUMBER",
@@ -171,14 +161,12 @@ class Predict(options.Options):
         "--answers", "Add the probability that a sentence, and a document, is completely correct.", False
     )
     reading: str | None = option(
-        "--reading NAME",
-        "Interpretation of overlaps: enough or all. [as in training]",
-        known="spanloom.model.choices:Reading",
+        "--reading NAME", "Interpretation of overlaps: enough or all. [as in training]", choice="Reading"
     )
     mentions: str | None = option(
         "--mentions NAME",
         "Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
-        known="spanloom.model.choices:WhichMentions",
+        choice="WhichMentions",
     )
     keep: list[str] | None = option(
         "--keep FILE", "Mentions that stay: those of the documents in FILE, by id, or own, those of INPUT."
@@ -222,9 +210,7 @@ class Evaluate(options.Options):
 
     gold: str = argument("GOLD", "Annotated documents.")
     predicted: str | None = argument("PREDICTED", "The same documents, predicted.", None)
-    model: str | None = option(
-        "--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.", known=options.MODELS
-    )
+    model: str | None = option("--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.")
     compare: str | None = option("--compare OTHER", "Other predictions of GOLD, for a paired test.")
     heads: bool = option("--heads", "Require matching heads in all rows and tests.", False)
     column: str | None = option("--column NAME", "Compare a token column, such as pos, instead of mentions.")
@@ -240,7 +226,7 @@ class Evaluate(options.Options):
     mentions: str | None = option(
         "--mentions NAME",
         "With a linker: find mentions, or link the given mentions of GOLD. [find]",
-        known="spanloom.model.choices:WhichMentions",
+        choice="WhichMentions",
     )
     html: str | None = option("--html FILE", "Write a page of all errors, gold over prediction, too.")
 
@@ -261,9 +247,7 @@ class _Clean(options.Options):
     folds: int | None = option("--folds N", "Number of folds of cross-validation. [5]", min=2)
     least: float | None = option("--least P", "Drop suspects with a lower certainty. [0.05]", min=0.0, max=1.0)
     limit: int | None = option("--limit -n N", "Show only the N most certain suspects.", min=1)
-    features: str | None = option(
-        "--features TEXT", "Feature preset, as in train recognizer. [fast]", known="spanloom.model.choices:Preset"
-    )
+    features: str | None = option("--features TEXT", "Feature preset, as in train recognizer. [fast]", choice="Preset")
     l2: options.TriedLambdas = None
     force: bool | None = option("--force", "Overwrite an existing output.")  # type: ignore[assignment]
     quiet: options.QuietOrConfig = None  # type: ignore[assignment]
@@ -334,9 +318,7 @@ class View(options.Options):
     data: Data
     output: str | None = option("--output -o FILE", "Write a page (.html) or a drawing (.svg) instead.")
     hypergraph: str | None = option(
-        "--hypergraph MODEL",
-        "With --output: draw the best sub-hypergraphs of this model instead.",
-        known=options.MODELS,
+        "--hypergraph MODEL", "With --output: draw the best sub-hypergraphs of this model instead."
     )
     limit: options.Limit = None
 
@@ -348,7 +330,6 @@ class Serve(options.Options):
     models: list[str] = argument(
         "MODEL...",
         "Model directories, whose names become those of the models, names of installed models, or NAME=DIRECTORY.",
-        known=options.MODELS,
     )
     host: options.Host = "127.0.0.1"
     port: options.Port = 8000
@@ -364,9 +345,7 @@ class Serve(options.Options):
 
 
 @verb("completion", place="spanloom.cli.verbs:completion_run")
-def _completion(
-    shell: Annotated[str, argument("SHELL", "bash, zsh or fish.", known="bash zsh fish")],
-) -> None:
+def _completion(shell: Annotated[str, argument("SHELL", "bash, zsh or fish.", known="bash zsh fish")]) -> None:
     """Print a shell completion script."""
 
 

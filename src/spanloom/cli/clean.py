@@ -106,19 +106,13 @@ def _summary(documents: Sequence[Document], found: Sequence[Suspect], shown: Seq
 def _json(judged: Sequence[JudgedDocument], found: Sequence[Suspect], shown: Sequence[Suspect]) -> str:
     documents = [one.document for one in judged]
     chances = [chance for one in judged for chance in one.probabilities]
+    places = ((one, documents[one.document]) for one in shown)
     values = {
         "documents": len(documents),
         "mentions": len(chances),
         "not_judged": chances.count(None),
         "found": len(found),
-        "suspects": [
-            {
-                "document": suspect.document,
-                "id": documents[suspect.document].id,
-                **suspect.to_dict(documents[suspect.document].text),
-            }
-            for suspect in shown
-        ],
+        "suspects": [{"document": one.document, "id": of.id, **one.to_dict(of.text)} for one, of in places],
     }
     return json.dumps(values, indent=1) + "\n"
 

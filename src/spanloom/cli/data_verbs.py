@@ -13,7 +13,7 @@ class Annotate(options.Options):
 
     data: Data
     output: str | None = option("--output -o STORE", "File of the store; an existing one is continued.")
-    model: str | None = option("--model MODEL", "Model that suggests mentions.", known=options.MODELS)
+    model: str | None = option("--model MODEL", "Model that suggests mentions.")
     learn: str | None = option("--learn FOLDER", "Learn in the background; folder of the model and its curve.")
     vocabulary: str | None = option("--vocabulary V", "Vocabulary in which concepts are searched.")
     annotator: str = option("--annotator NAME", "Annotator, if the page names no other.", "annotator")
@@ -34,7 +34,7 @@ class Next(options.Options):
     """Choose the documents to annotate next: those from which a model learns most for the time."""
 
     data: options.Inputs
-    model: str | None = option("--model MODEL", "Model that is to learn from the documents.", known=options.MODELS)
+    model: str | None = option("--model MODEL", "Model that is to learn from the documents.")
     count: int = option("-n --count N", "Number of documents.", 50, min=1)
     order: str = option("--order NAME", "gain, entropy (per token), errors (expected number) or random.", "gain")
     random_share: float = option("--random-share X", "Share drawn at random, for evaluation.", 0.1, min=0, max=1)
@@ -70,7 +70,7 @@ class Convert(options.Options):
     annotation: str | None = option(
         "--annotation NAME",
         "With --from-llm: completeness: complete, at-least or unknown. [at-least]",
-        known="spanloom.model.choices:Completeness",
+        choice="Completeness",
     )
     types: list[str] | None = option("--types A,B", "Train on these types only. [all]")
 
@@ -89,7 +89,7 @@ class Label(options.Options):
         "--annotation NAME",
         "Completeness of the labels: complete, at-least or unknown.",
         "at-least",
-        known="spanloom.model.choices:Completeness",
+        choice="Completeness",
     )
 
 

@@ -30,7 +30,7 @@ from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.job import Job, Pace, Worker
 from spanloom.lake.ledger import SUFFIXES, Fragment, Ledger, fragments_of, output_of, schema_of
-from spanloom.model.protocol import Model, finds_mentions
+from spanloom.model.protocol import finds_mentions
 from spanloom.parallel import worker_count
 
 _EVERY = 10.0  # seconds between two lines of a log
@@ -53,7 +53,9 @@ def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bo
     folder = output.endswith(("/", os.sep)) or Path(output).is_dir()
     if not folder and len(source) == 1 and output_format is None and output != STDIO:
         named = any(kind.named(Path(output)) for kind in FORMATS.values())
-        folder = not named and not is_packed(output) and _holds_tables(Path(source[0]))
+        if not named and not is_packed(output):
+            kinds = {kind.name for kind, _ in files_of(Path(source[0]), None, FORMATS.values())[0]}
+            folder = kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
     whole = output_format in FORMATS and FORMATS[output_format].folders  # documents, and no fragments
     if not folder or whole or not all(Path(path).is_dir() for path in source):
         return False
@@ -68,12 +70,6 @@ def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bo
             "file as output"
         )
     return True
-
-
-def _holds_tables(folder: Path) -> bool:
-    """Return whether all documents in a folder are in files that a lake may have, and tables among them."""
-    kinds = {kind.name for kind, _ in files_of(folder, None, FORMATS.values())[0]}
-    return kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
 
 
 def run(args: Predict, output: str) -> int | None:
@@ -99,8 +95,7 @@ def run(args: Predict, output: str) -> int | None:
         raise UsageError(f"{args.source[0]} holds no fragment ({known}); to mark up other files, name a file as output")
     arrow = find_spec("pyarrow") is not None
     if not arrow and all(fragment.lines for fragment in fragments):
-        model = load_model(args.model, args.jobs, args.encoder)
-        return _write_lines(model, reading, fragments, output, args.threshold, args.expand, log)
+        return _write_lines(args, reading, fragments, output, log)
     workers, line = worker_count(args.jobs or ALL_CORES), Line(args.quiet)
 
     def warn(message: str) -> None:
@@ -139,10 +134,10 @@ def run(args: Predict, output: str) -> int | None:
 
 
 def _write_lines(
-    model: Model, reading: Reading, fragments: Sequence[Fragment], output: str, threshold: float, expand: bool,
-    log: Messages,
-) -> int | None:  # fmt: skip
+    args: Predict, reading: Reading, fragments: Sequence[Fragment], output: str, log: Messages
+) -> int | None:
     """Write a file of JSON lines for each of some, where pyarrow is missing: all of them, or nothing."""
+    model = load_model(args.model, args.jobs, args.encoder)
     log(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
     count: Counter[str] = Counter()
     with output_folder(output) as folder:
@@ -150,8 +145,8 @@ def _write_lines(
             target = folder / fragment.name
             target.parent.mkdir(parents=True, exist_ok=True)
             documents = reading(str(fragment.path), mentions=not finds_mentions(model))
-            found = predict(model, documents, log, threshold=threshold)
-            write(tallied(add_expansions(model, found) if expand else found, count), target, format="jsonl")
+            found = predict(model, documents, log, threshold=args.threshold)
+            write(tallied(add_expansions(model, found) if args.expand else found, count), target, format="jsonl")
     log(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
     return reading.finish()
 

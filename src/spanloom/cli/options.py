@@ -16,31 +16,32 @@ from spanloom.model.fields import Choice, Switch, Whole, declared
 from spanloom.model.fields import Parameter as Field
 
 ALL_CORES = -1  # results do not depend on the number of threads
-MODELS = "spanloom.models:installed"  # names that complete a model
+_MODELS = "spanloom.models:installed"  # names that complete a model
 
 
-def option(spelled: str, help: str, default: Any = None, *, known: str = "", **more: Any) -> Any:
+def option(spelled: str, help: str, default: Any = None, *, known: str = "", choice: str = "", **more: Any) -> Any:
     """Return an option, spelled by its flags and the name of its value, as ``--output -o FILE``.
 
     Args:
         spelled: the flags, and the name of the value.
         help: of the option.
         default: of a field of `Options`; ``...`` for one that must be given.
-        known: names that complete the value, see `_completing`.
+        known: names that complete the value, see `_completing`; of a ``MODEL`` those of the installed ones.
+        choice: the name in `spanloom.model.choices` of what has these names.
         more: of `typer.Option`.
     """
     flags = spelled.split()
     metavar = None if flags[-1].startswith("-") else flags.pop()
+    known = f"spanloom.model.choices:{choice}" if choice else known or _MODELS * (metavar == "MODEL")
     found: Any = typer.Option(*flags, metavar=metavar, help=help, autocompletion=_completing(known), **more)
     found.given = default
     return found
 
 
-def argument(metavar: str, help: str, default: Any = ..., *, known: str = "", **more: Any) -> Any:
+def argument(metavar: str, help: str, default: Any = ..., *, known: str = "") -> Any:
     """Return an argument, whose default is not shown; see `option`."""
-    found: Any = typer.Argument(
-        metavar=metavar, help=help, show_default=False, autocompletion=_completing(known), **more
-    )
+    known = known or _MODELS * metavar.startswith("MODEL")
+    found: Any = typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=_completing(known))
     found.given = default
     return found
 
@@ -65,7 +66,7 @@ def _completing(known: str) -> Callable[[], list[str]] | None:
 
 Inputs = Annotated[list[str], argument("INPUT", "Files, folders, or - for standard input.")]
 Data = Annotated[str, argument("DATA", "A file, a folder, or - for standard input.")]
-Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.", known=MODELS)]
+Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.")]
 Format = Annotated[
     str | None,
     option(
@@ -139,7 +140,7 @@ WORK = option("--work FOLDER", "Folder for data that does not fit in memory; an 
 EXECUTOR = option(
     "--executor NAME",
     "With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark. [threads]",
-    known="spanloom.model.choices:ExecutorName",
+    choice="ExecutorName",
 )
 ENCODING = option("--encoding NAME", "Encoding of input that is not UTF-8: cp1252, gb18030, utf-16, ...")
 ENCODER = option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -209,14 +209,11 @@ def _check_claims(document: Document, name: str) -> None:
         )
 
 
-def _check_together(groups: Iterable[Mapping[str, Document]]) -> None:
+def _check_together(groups: Collection[Mapping[str, Document]]) -> None:
     """Check that each annotator shares a document with another."""
-    alone: dict[str, bool] = {}
-    for group in groups:
-        for name in group:
-            alone[name] = alone.get(name, True) and len(group) == 1
-    for name, is_alone in alone.items():
-        if is_alone:
+    together = {name for group in groups if len(group) > 1 for name in group}
+    for name in (name for group in groups for name in group):
+        if name not in together:
             raise DataError(
                 f"annotator {clip(name)} has no document in common with any other, so the quality of "
                 "the annotation is unknown; give documents with the same ids, or train without annotators"

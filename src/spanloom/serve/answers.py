@@ -168,21 +168,15 @@ def ready(documents: list[Document], limits: Limits) -> list[Document]:
         raise Refused(413, f"the text has {size:,} characters, at most {limits.text:,} are taken at once; split it")
     prepared = list(map(prepare, documents))
     for document in prepared:
-        _check_sentences(document, limits)
+        for first, end in [] if document.sentences is None else document.sentences.tolist():
+            if end - first > limits.sentence and document.tokens is not None:
+                start = int(document.tokens[first, 0])
+                raise Refused(
+                    413,
+                    f"the sentence at character {start:,} has {end - first:,} tokens, at most {limits.sentence:,} are "
+                    "taken; end sentences with full stops or blank lines, or give a record with its sentences",
+                )
     return prepared
-
-
-def _check_sentences(document: Document, limits: Limits) -> None:
-    if document.tokens is None or document.sentences is None:
-        return
-    for first, end in document.sentences.tolist():
-        if end - first > limits.sentence:
-            start = int(document.tokens[first, 0])
-            raise Refused(
-                413,
-                f"the sentence at character {start:,} has {end - first:,} tokens, at most {limits.sentence:,} are "
-                "taken; end sentences with full stops or blank lines, or give a record with its sentences",
-            )
 
 
 def encode(value: Any) -> bytes:

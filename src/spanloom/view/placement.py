@@ -240,16 +240,12 @@ def tracks(document: Document, names: Sequence[str]) -> list[Track]:
     """
     number = {name: i for i, name in enumerate(names)}
     size = max(len(document.text), 1)
-    found = [
-        Track(
-            join_spans(document.text, _inside(mention.spans, size)),
-            mention.head,
-            label(mention),
-            number[mention.type],
-            mention,
-        )
-        for mention in document.mentions
-    ]
+    found = []
+    for one in document.mentions:
+        starts = [min(max(span.start, 0), size - 1) for span in one.spans]
+        ends = [min(max(span.end, start + 1), size) for start, span in zip(starts, one.spans, strict=True)]
+        spans = join_spans(document.text, sorted(map(Span, starts, ends)))
+        found.append(Track(spans, one.head, label(one), number[one.type], one))
     return sorted(found, key=lambda track: (track.start, track.end, track.spans, track.label))
 
 
@@ -291,11 +287,3 @@ def describe(text: str, track: Track) -> str:
 def head_words(text: str, head: Span) -> str:
     """Return the words of a head, shortened."""
     return shorten(clean(text[head.start : head.end][: 8 * LONG]), LONG)
-
-
-def _inside(spans: Sequence[Span], size: int) -> tuple[Span, ...]:
-    """Return spans moved into a text of ``size`` characters, not empty, sorted."""
-    starts = [min(max(span.start, 0), size - 1) for span in spans]
-    return tuple(
-        sorted(Span(start, min(max(span.end, start + 1), size)) for start, span in zip(starts, spans, strict=True))
-    )
