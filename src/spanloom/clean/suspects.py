@@ -99,10 +99,24 @@ def judge(
     def fit(rest: list[int]) -> Recognizer:
         own = Recognizer(**params)
         own._crosses = False  # each judges other folds, and there are several
-        return _fitted(own, [documents[i] for i in rest], f"fold {next(number)} of {folds}", callback)
+        name = f"fold {next(number)} of {folds}"
+
+        def listener(progress: Progress) -> None:
+            if callback is not None:
+                callback(replace(progress, stage=f"{name}: {progress.stage}"))
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LostWarning)  # what cannot be held is counted for all folds together
+            return own.fit([documents[i] for i in rest], progress=listener)
 
     def predict(model: Recognizer, held: list[int]) -> list[JudgedDocument]:
-        return _judged(model, [documents[i] for i in held])
+        own = [documents[i] for i in held]
+        kept = [
+            [chance if held else None for chance, held in zip(chances, holds, strict=True)]
+            for chances, holds in zip(model.marginals(own), model.holds(own), strict=True)
+        ]
+        found = zip(own, kept, model.stream(own), model.alternatives(own), strict=True)
+        return [JudgedDocument(one, chances, a.mentions + b.mentions) for one, chances, a, b in found]
 
     return out_of_fold(fold, fit, predict)
 
@@ -158,31 +172,6 @@ def check_folds(documents: Sequence[Document], fold: Ints) -> None:
             "all mentions are in the documents of one fold, and the others teach nothing; give more annotated "
             "documents, or another seed"
         )
-
-
-def _fitted(model: Recognizer, documents: list[Document], name: str, callback: Listener | None) -> Recognizer:
-    def listener(progress: Progress) -> None:
-        if callback is not None:
-            callback(replace(progress, stage=f"{name}: {progress.stage}"))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LostWarning)  # what cannot be held is counted for all folds together
-        return model.fit(documents, progress=listener)
-
-
-def _judged(model: Recognizer, documents: list[Document]) -> list[JudgedDocument]:
-    found = zip(
-        documents, model.marginals(documents), model.holds(documents), model.stream(documents),
-        model.alternatives(documents), strict=True,
-    )  # fmt: skip
-    return [
-        JudgedDocument(
-            document,
-            [chance if held else None for chance, held in zip(chances, holds, strict=True)],
-            [*predicted.mentions, *considered.mentions],
-        )
-        for document, chances, holds, predicted, considered in found
-    ]
 
 
 Kind: TypeAlias = Literal["wrong", "missing", "boundary", "type"]

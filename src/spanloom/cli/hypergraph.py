@@ -43,9 +43,13 @@ def draw(path: str, documents: Sequence[Document], output: str, title: str) -> s
     if not draws_hypergraph(model):
         raise UsageError(f"{path} is a {type(model).__name__}, expected a recognizer, which --hypergraph draws")
     drawn = [list(_drawings(model, document)) for document in documents]
-    if Path(output).suffix.lower() != ".svg":
-        return _page(documents, drawn, title)
     every = [drawing for own in drawn for _, drawing in own]
+    if Path(output).suffix.lower() != ".svg":
+        parts = [f"<main>\n<h1>{plain(title)}</h1>\n", "<p>No mention is found.</p>\n" * (not every)]
+        for number, (document, own) in enumerate(zip(documents, drawn, strict=True), 1):
+            parts.append(f"<h2><bdi>{plain(document.id or f'Document {number}')}</bdi></h2>\n" * bool(own))
+            parts += [f"<figure><figcaption>{caption}</figcaption>\n{svg}</figure>\n" for caption, svg in own]
+        return page(clean(title), "".join([*parts, "</main>\n"]), types=(), style=_STYLE)
     if len(every) != 1 or not every[0].startswith("<svg"):
         raise UsageError(
             f"an .svg holds one drawing, and these documents have {len(every)}: one for each sentence and type of "
@@ -106,14 +110,3 @@ def _tags(chain: Chain, types: Sequence[str], edges: Edges) -> tuple[Template, E
     lines = (Hyperedge(f"{names[a]}, {names[b]}", names[a], (Child(names[b], 1),)) for a, b in distinct)
     template = Template(tuple(names), names[tags[0]], frozenset(names), tuple(lines))
     return template, np.array([[distinct.index(pair)] for pair in pairs], np.int16)
-
-
-def _page(documents: Sequence[Document], drawn: Sequence[Sequence[tuple[str, str]]], title: str) -> str:
-    parts = [f"<main>\n<h1>{plain(title)}</h1>\n"]
-    if not any(drawn):
-        parts.append("<p>No mention is found.</p>\n")
-    for number, (document, own) in enumerate(zip(documents, drawn, strict=True), 1):
-        if own:
-            parts.append(f"<h2><bdi>{plain(document.id or f'Document {number}')}</bdi></h2>\n")
-        parts += [f"<figure><figcaption>{caption}</figcaption>\n{svg}</figure>\n" for caption, svg in own]
-    return page(clean(title), "".join([*parts, "</main>\n"]), types=(), style=_STYLE)

@@ -18,7 +18,7 @@ from spanloom.view.cells import cells, shorten
 from spanloom.view.layout import DisplayLine, layout, leftward, visual_order
 from spanloom.view.placement import Strip, describe, left_out, members, place, tracks, type_names
 from spanloom.view.style import DARK, LIGHT
-from spanloom.view.svg import CELL, Element, number
+from spanloom.view.svg import CELL, Element
 
 MIN_COLUMNS = 20
 _MARGIN = 2  # columns on either side
@@ -107,9 +107,7 @@ def to_svg(
     top = 2 * CELL
     for document in documents:
         top = _document(root, document, names, width - 2 * _MARGIN, top)
-    root.set("height", number(top))
-    root.set("viewBox", f"0 0 {number(width * CELL)} {number(top)}")
-    return svg.render(root)
+    return svg.render(root, top)
 
 
 def _colors(count: int) -> str:

@@ -116,7 +116,10 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def render(root: Element) -> str:
-    """Return the drawing as text; the same drawing is always the same text."""
+def render(root: Element, height: float | None = None) -> str:
+    """Return the drawing as text, with another height if one is given; the same drawing is always the same text."""
+    if height is not None:
+        root.set("height", number(height))
+        root.set("viewBox", f"0 0 {root.get('width')} {number(height)}")
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
