@@ -235,8 +235,7 @@ def _loses(record: Mapping[str, Any]) -> bool:
     declared = record.get("meta", {}).get("annotation", "unknown")
     if declared in ("at-least", "unknown"):
         return False
-    kept = document_of(dict(record), State(values_of(record, "m:"), version=1)).meta["annotation"]
-    return bool(kept != declared)
+    return bool(document_of(dict(record), State(values_of(record, "m:"), version=1)).meta["annotation"] != declared)
 
 
 # Agreement of annotators on mentions that may nest, overlap and have gaps: F1, and F1 corrected for chance.
@@ -302,8 +301,7 @@ def agreement(documents: Iterable[Document]) -> list[Agreement]:
     for first, second in combinations(sorted(by_name), 2):
         shared = sorted(by_name[first].keys() & by_name[second].keys())
         if shared:
-            pairs = [(by_name[first][id], by_name[second][id]) for id in shared]
-            found.append(_compare(first, second, pairs))
+            found.append(_compare(first, second, [(by_name[first][id], by_name[second][id]) for id in shared]))
     return found
 
 

@@ -104,8 +104,7 @@ def _diverse(values: Floats, ready: Sequence[Document], open_: NDArray[np.bool_]
     like = np.zeros(len(ready), np.float32)
     taken: list[int] = []
     for _ in range(count):
-        left = np.where(open_, values * (1 - np.minimum(like, 1)), -np.inf)
-        number = int(left.argmax())
+        number = int(np.where(open_, values * (1 - np.minimum(like, 1)), -np.inf).argmax())
         taken.append(number)
         open_[number] = False
         like = np.maximum(like, vectors @ vectors[number])

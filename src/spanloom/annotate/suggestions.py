@@ -50,8 +50,7 @@ def _part(document: Document, first: int, end: int) -> tuple[Document, int]:
     start, stop = int(tokens[0, 0]), int(tokens[-1, 1])
     columns = {name: values[low:high] for name, values in document.columns.items()}
     sentences = document.sentences[first:end] - low
-    part = Document(document.text[start:stop], document.id, tokens - start, sentences, columns)
-    return part, start
+    return Document(document.text[start:stop], document.id, tokens - start, sentences, columns), start
 
 
 class Suggestions:

@@ -127,8 +127,7 @@ def check_documents(documents: Sequence[Document]) -> None:
     Raises:
         DataError: one has the id of another, or there are no mentions.
     """
-    ids = Counter(document.id for document in documents if document.id)
-    for name, count in ids.most_common(1):
+    for name, count in Counter(document.id for document in documents if document.id).most_common(1):
         if count > 1:
             raise DataError(
                 f"{plural(count, 'document')} have the id {clip(name)}, expected one id for each document; rename or "

@@ -54,8 +54,7 @@ def run(args: Annotate) -> int | None:
         return None
     with extra("serve", "spanloom annotate"):
         serve = resolve_name("spanloom.cli.annotate_page:run")
-    code: int = serve(args, log)
-    return code
+    return int(serve(args, log))
 
 
 def _refuse(args: Annotate, names: Iterable[str], why: str) -> None:

@@ -76,8 +76,7 @@ def _write(found: Mapping[str, list[Document]], output: str, kind: Format, force
 
     def may_replace(file: Path) -> bool:
         inside = file.resolve().relative_to(root)
-        known = len(inside.parts) == 1 or inside.suffix in _ENDINGS
-        return inside.parts[0] in names.values() and known
+        return inside.parts[0] in names.values() and (len(inside.parts) == 1 or inside.suffix in _ENDINGS)
 
     with output_folder(output, force=force, may_replace=may_replace) as folder:
         for name, part in found.items():

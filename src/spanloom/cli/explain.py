@@ -104,8 +104,7 @@ def _lines(document: Document, found: Sequence[Explanation], top: int) -> Iterat
             yield from _structures(document.text, explanation)
             yield from _contributions(explanation.contributions, top)
             if explanation.whole:
-                odds = sum(part.score for part in explanation.whole)
-                yield f"  as a whole: log-odds {odds:+.3f}"
+                yield f"  as a whole: log-odds {sum(part.score for part in explanation.whole):+.3f}"
                 yield from _parts(explanation.whole, top)
             if explanation.candidates:
                 yield "  concepts:"

@@ -51,11 +51,10 @@ def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bo
         UsageError: so it is, but there are several inputs, or a format that is written as a file.
     """
     folder = output.endswith(("/", os.sep)) or Path(output).is_dir()
-    if not folder and len(source) == 1 and output_format is None and output != STDIO:
-        named = any(kind.named(Path(output)) for kind in FORMATS.values())
-        if not named and not is_packed(output):
-            kinds = {kind.name for kind, _ in files_of(Path(source[0]), None, FORMATS.values())[0]}
-            folder = kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
+    named = is_packed(output) or any(kind.named(Path(output)) for kind in FORMATS.values())
+    if not folder and len(source) == 1 and output_format is None and output != STDIO and not named:
+        kinds = {kind.name for kind, _ in files_of(Path(source[0]), None, FORMATS.values())[0]}
+        folder = kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
     whole = output_format in FORMATS and FORMATS[output_format].folders  # documents, and no fragments
     if not folder or whole or not all(Path(path).is_dir() for path in source):
         return False

@@ -262,8 +262,7 @@ def export_run(args: Export) -> None:
     if not args.onnx:
         raise UsageError("no form to export to; there is one: --onnx")
     with _model_folder(args.output, args.force) as folder:
-        made = to_onnx(load(args.model, encoder=args.encoder), args.precision, args.window)
-        made.save(folder)
+        to_onnx(load(args.model, encoder=args.encoder), args.precision, args.window).save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     what = f"the encoder is an ONNX graph with products of {args.precision}; the model has {size:,.1f} MB"
     Messages(args.quiet)(what, f"saved as {args.output}")

@@ -254,8 +254,7 @@ def doubt(document: Document, types: Iterable[str]) -> str | None:
         zones, claims = zones_of(document), claims_of(document, None)
     except DataError:
         return None
-    partly = any(zone.status != "complete" for zone in zones)
-    for name in types if partly else ():
+    for name in types if any(zone.status != "complete" for zone in zones) else ():
         status = np.full(len(document.text), COMPLETE, np.uint8)
         for zone in zones:
             if zone.types is None or name in zone.types:

@@ -113,8 +113,7 @@ class Document:
 
     def _repr_html_(self) -> str:
         """Return the drawing that a notebook shows."""
-        drawing: str = resolve_name("spanloom.view.mentions:drawing")(self)
-        return drawing
+        return str(resolve_name("spanloom.view.mentions:drawing")(self))
 
     @property
     def words(self) -> list[str]:

@@ -118,8 +118,7 @@ def _drawn(groups: list[tuple[bytes, list[int]]], parts: Mapping[str, float], se
     empty = set(parts)
     found = [""] * count
     for number, (_, places) in enumerate(drawn):
-        left = len(drawn) - number
-        choices = [name for name in parts if name in empty] if left <= len(empty) else list(parts)
+        choices = [name for name in parts if name in empty] if len(drawn) - number <= len(empty) else list(parts)
         name = max(choices, key=lambda name: lacking[name])
         empty.discard(name)
         lacking[name] -= len(places)

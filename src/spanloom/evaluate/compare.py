@@ -72,8 +72,7 @@ def require_complete(gold: Sequence[Document], *predictions: Sequence[Document])
     Raises:
         DataError: ``meta["annotation"]`` declares otherwise; the message names the document.
     """
-    documents = chain(gold, *predictions)
-    types = sorted({mention.type for document in documents for mention in document.mentions})
+    types = sorted({mention.type for document in chain(gold, *predictions) for mention in document.mentions})
     for i, document in enumerate(gold):
         found = doubt(document, types)
         if found is not None:
@@ -377,11 +376,12 @@ def errors(comparison: MentionComparison) -> Errors:
 
 def _rest(side: ComparedSide, rows: Ints) -> Ints:
     """Return the rows without a hit, in an order that depends on their content alone."""
-    key = [
-        (int(side.document[i]), side.mentions[i].spans, side.mentions[i].type, side.mentions[i].head or (), int(i))
-        for i in rows.tolist()
-    ]
-    return np.array([item[-1] for item in sorted(key)], np.int64)
+
+    def place(row: int) -> tuple[object, ...]:
+        one = side.mentions[row]
+        return int(side.document[row]), one.spans, one.type, one.head or (), row
+
+    return np.array(sorted(rows.tolist(), key=place), np.int64)
 
 
 def _without(rows: Ints, used: Ints) -> Ints:

@@ -109,8 +109,7 @@ def scores(rows: Sequence[ReportRow], units: int, samples: int, seed: int) -> li
     totals = [Score(p, q, f, g) for p, q, f, g in counts.dense().sum(axis=0).reshape(len(rows), 4).tolist()]
     if not samples or not units:
         return totals
-    drawn = bootstrap(counts, len(rows), samples, seed)
-    ends = np.moveaxis(percentile_interval(drawn), 0, -1).tolist()
+    ends = np.moveaxis(percentile_interval(bootstrap(counts, len(rows), samples, seed)), 0, -1).tolist()
     intervals = [Intervals(*(Interval(*pair) for pair in row_ends)) for row_ends in ends]
     return [replace(total, intervals=found) for total, found in zip(totals, intervals, strict=True)]
 
@@ -173,8 +172,7 @@ def percentile_interval(values: Floats) -> Floats:
     [[1.0, 0.0], [1.0, 1.0]]
     """
     unknown = np.isnan(values).all(axis=0)
-    known = np.where(unknown, 0.0, values)
-    found = np.asarray(np.nanquantile(known, [0.025, 0.975], axis=0), np.float64)
+    found = np.asarray(np.nanquantile(np.where(unknown, 0.0, values), [0.025, 0.975], axis=0), np.float64)
     found[1, unknown] = 1.0
     return found
 

@@ -133,8 +133,7 @@ def _by(comparison: MentionComparison, name: Callable[[int, Mention], str], orde
     if not there:
         return {}
     rows = [row(comparison, gold == one, predicted == one) for one in there]
-    count = 1 + max(int(side.unit.max(initial=0)) for side in sides)
-    return dict(zip(there, scores(rows, count, 0, 0), strict=True))
+    return dict(zip(there, scores(rows, 1 + max(int(side.unit.max(initial=0)) for side in sides), 0, 0), strict=True))
 
 
 def _surface(document: Document, mention: Mention) -> str:

@@ -35,8 +35,7 @@ def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Docume
     for i, (expected, found) in enumerate(zip(gold, pairs, strict=True)):
         if expected.text != found.text:
             characters = enumerate(zip(expected.text, found.text, strict=False))
-            shorter = min(len(expected.text), len(found.text))
-            at = next((i for i, (one, other) in characters if one != other), shorter)
+            at = next((i for i, (one, other) in characters if one != other), min(len(expected.text), len(found.text)))
             raise DataError(
                 f"document {name(expected, i)}: the predicted text differs from the gold text at character {at} "
                 f"(found {found.text[at : at + 20]!r}, expected {expected.text[at : at + 20]!r}); predict on that text"

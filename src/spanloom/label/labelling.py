@@ -142,8 +142,7 @@ def label_stream(
     if annotation not in STATUSES:
         raise UsageError(f"annotation is {annotation!r}, expected {', '.join(STATUSES[:-1])} or {STATUSES[-1]}")
     ready = rules if isinstance(rules, LabelRules) else read_label_rules(rules)
-    labeller = _Labeller(ready, each, annotation, LabelReport() if report is None else report)
-    return labeller.stream(documents_of(X))
+    return _Labeller(ready, each, annotation, LabelReport() if report is None else report).stream(documents_of(X))
 
 
 class _Candidate(NamedTuple):
@@ -284,7 +283,14 @@ class Finder:
 
     def __init__(self, rule: LabelRule) -> None:
         self.rule = rule
-        self._find = _finder(rule)
+        self._find: Callable[[LabelText], Matches] = lambda text: find_sequences(text, rule.patterns)
+        if rule.kind == "gapped":
+            parts = [[words_of(part) for part in parts_of(phrase)] for phrase in rule.phrases]
+            self._find = GappedPhrases(parts, rule.gap, rule.match).find
+        elif rule.kind != "pattern" and rule.match in ("folded", "loose"):
+            self._find = FoldedPhrases(rule.phrases, rule.match, capitals=rule.kind == "vocabulary").find
+        elif rule.kind != "pattern":
+            self._find = WordPhrases([words_of(phrase) for phrase in rule.phrases], rule.match).find
         conditions = [element.condition for pattern in rule.patterns for element in pattern]
         self.columns = sorted(set[str]().union(*(one.column_names() for one in conditions)))
 
@@ -296,17 +302,6 @@ class Finder:
         return longest(found) if self.rule.overlaps == "longest" else found
 
 
-def _finder(rule: LabelRule) -> Callable[[LabelText], Matches]:
-    if rule.kind == "pattern":
-        return lambda text: find_sequences(text, rule.patterns)
-    if rule.kind == "gapped":
-        parts = [[words_of(part) for part in parts_of(phrase)] for phrase in rule.phrases]
-        return GappedPhrases(parts, rule.gap, rule.match).find
-    if rule.match in ("folded", "loose"):
-        return FoldedPhrases(rule.phrases, rule.match, capitals=rule.kind == "vocabulary").find
-    return WordPhrases([words_of(phrase) for phrase in rule.phrases], rule.match).find
-
-
 def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) -> Int64:
     """Return (M,) whether a word of a context is near each match."""
     folded = rule.match != "exact"
@@ -315,8 +310,7 @@ def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) ->
     first, end = found.first, found.end
     before = sums[first] - sums[np.maximum(first - context.before, text.begin[first])]
     after = sums[np.minimum(end + context.after, text.limit[end - 1])] - sums[end]
-    near: Int64 = before + after > 0
-    return near
+    return np.asarray(before + after > 0)
 
 
 def _ballot(

@@ -122,8 +122,7 @@ def explain(served: Served, raw: bytes, limits: Limits) -> bytes:
     value = parse(raw)
     if not isinstance(value, dict) or not isinstance(value.get("document"), dict) or "mention" not in value:
         raise Refused(422, "expected an object with a record as 'document' and a mention of it as 'mention'")
-    requested = document_of({**value["document"], "mentions": [value["mention"]]}, "the record")
-    [document] = ready([requested], limits)
+    [document] = ready([document_of({**value["document"], "mentions": [value["mention"]]}, "the record")], limits)
     try:
         found = served.explain(document.copy(mentions=[]), document.mentions[0])
     except UsageError as error:

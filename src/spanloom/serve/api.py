@@ -115,8 +115,7 @@ class Api:
 
     async def up(self, request: Request) -> Response:
         """Report to Label Studio that the server answers."""
-        found = self._named(request.path_params.get("model"))
-        return JSONResponse({"status": "UP", "model_class": found.kind})
+        return JSONResponse({"status": "UP", "model_class": self._named(request.path_params.get("model")).kind})
 
     async def no_training(self, request: Request) -> Response:
         """Refuse to train."""

@@ -74,8 +74,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator
     ]
     if rows:
         yield f"<h3>In the query</h3>\n{_table(rows)}"
-    content = operation.get("requestBody", {}).get("content", {})
-    for media, of_media in content.items():
+    for media, of_media in operation.get("requestBody", {}).get("content", {}).items():
         yield f"<h3>Body</h3>\n<p><code>{escape(media)}</code>: {_type(of_media['schema'])}</p>\n"
     yield "<h3>Answers</h3>\n" + _table(
         (

@@ -130,7 +130,7 @@ def _window(text: str, mentions: Sequence[Mention], cuts: Sequence[tuple[int, in
     low = cuts[max(bisect_right(starts, start) - 1, 0)][0]
     high = cuts[max(bisect_right(starts, end - 1) - 1, 0)][1]
     low, high = max(low, _word_start(text, start - _REACH)), min(high, _word_start(text, end + _REACH))
-    return start - len(text[low:start].lstrip()), end + len(text[end:high].rstrip())
+    return max(low, start - len(text[low:start].lstrip())), min(high, end + len(text[end:high].rstrip()))
 
 
 def _word_start(text: str, at: int) -> int:

@@ -389,8 +389,7 @@ def _breaks(before: str, char: str, size: int) -> bool:
         return False
     if before.isspace() != char.isspace() or size >= LONGEST:
         return True
-    wide = width(before) == 2 or width(char) == 2
-    return wide and unicodedata.category(char) not in _CLOSING
+    return (width(before) == 2 or width(char) == 2) and unicodedata.category(char) not in _CLOSING
 
 
 def pieces(text: str, start: int, end: int, tracks: Sequence[Track]) -> Iterator[list[Piece]]:

@@ -63,8 +63,7 @@ def precision_recall_plot(points: Sequence[Point], note: str, penalties: Sequenc
             precision = [f1 * r / (2 * r - f1) for r in recall]
             axes.plot(recall, precision, color=_FAINT, linewidth=0.8, linestyle=":")
             axes.annotate(f"F1 {f1}", (1, precision[-1]), fontsize=7, ha="right", va="bottom")
-        step = max(1, len(points) // _MOST_POINTS)
-        shown = [*points[:-1:step], points[-1]]
+        shown = [*points[: -1 : max(1, len(points) // _MOST_POINTS)], points[-1]]
         axes.plot([p.recall for p in shown], [p.precision for p in shown], color=_LINE, linewidth=1.8)
         if penalties:
             ends = f"mention penalty {penalties[0].threshold:.2f} to {penalties[-1].threshold:.2f}"
