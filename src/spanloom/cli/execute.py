@@ -83,9 +83,7 @@ def _resumed(options: Mapping[str, Any]) -> str:
         return f"; the same command resumes from {kept}"
     if options.get("encoder") and "checkpoint" in options:
         return "; with --checkpoint FOLDER the training resumes where it was interrupted"
-    if "work" in options:
-        return "; with --work FOLDER the training resumes where it was interrupted"
-    return ""
+    return "; with --work FOLDER the training resumes where it was interrupted" if "work" in options else ""
 
 
 def _check_there(options: dict[str, Any]) -> None:

@@ -33,9 +33,7 @@ _NEEDED = {
     "attributes": "attributes", "constraints": "constraints", "dictionary": "dictionary",
 }  # fmt: skip
 # options that --rely takes the place of
-_NOT_WITH_RELY = (
-    "threshold", "answers", "reading", "mentions", "keep", "require", "forbid", "dictionary", "expand",
-)  # fmt: skip
+_NOT_WITH_RELY = ("threshold", "answers", "reading", "mentions", "keep", "require", "forbid", "dictionary", "expand")
 # options that need an object for each mention
 _OF_OBJECTS = (
     "answers", "mentions", "keep", "require", "forbid", "dictionary", "rely", "rely_data", "attributes", "sections",

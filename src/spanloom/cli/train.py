@@ -234,8 +234,6 @@ def teach_run(
         parameters = options.parameters()
         crossed = [named_path("--crossed", text, "MODEL=TEXT, such as fold-2=notes/fold-1") for text in options.crossed]
         models: dict[str, Any] = {path: load(path) for path in dict.fromkeys([*paths, *(name for name, _ in crossed)])}
-        teachers = [models[path] for path in paths]
-        others = [models[name] for name, _ in crossed]
         for one in models.values():
             if hasattr(one, "set_params"):
                 one.set_params(n_jobs=parameters["n_jobs"])
@@ -247,8 +245,8 @@ def teach_run(
         reading = Reading.of(options, log)
         with Reporter(options.quiet) as reporter:
             student = teach(
-                teachers, reading.raw(source), weight=options.weight, progress=reporter,
-                crossed=zip(others, (reading.raw([path]) for _, path in crossed), strict=True),
+                [models[path] for path in paths], reading.raw(source), weight=options.weight, progress=reporter,
+                crossed=((models[name], reading.raw([path])) for name, path in crossed),
                 train=None if options.train is None else reading.for_training(options.train),
                 dev=None if options.dev is None else reading(options.dev), **parameters,
             )  # fmt: skip

@@ -252,13 +252,8 @@ class Verbs(_WithExamples, TyperGroup):
         width = max(map(len, self.commands))
         for title, names in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl(
-                    [
-                        (name.ljust(width), self.commands[name].get_short_help_str(_WHOLE))
-                        for name in names
-                        if name in self.commands
-                    ]
-                )
+                own = [name for name in names if name in self.commands]
+                formatter.write_dl([(one.ljust(width), self.commands[one].get_short_help_str(_WHOLE)) for one in own])
 
 
 class Once(_WithExamples, TyperCommand):
@@ -343,10 +338,8 @@ def load_plugins() -> None:
         try:
             entry.load()
         except Exception as error:  # of another distribution, perhaps for another version; our own verbs still work
-            print(
-                notice_line(f"the verbs {entry.name} of {entry.value} are left out: {one_line(str(error))}"),
-                file=sys.stderr,
-            )
+            problem = f"the verbs {entry.name} of {entry.value} are left out: {one_line(str(error))}"
+            print(notice_line(problem), file=sys.stderr)
 
 
 def _alone(name: str) -> typer.Typer | None:

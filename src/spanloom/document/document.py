@@ -118,9 +118,7 @@ class Document:
     @property
     def words(self) -> list[str]:
         """The text of each token."""
-        if self.tokens is None:
-            return []
-        return [self.text[start:end] for start, end in self.tokens.tolist()]
+        return [] if self.tokens is None else [self.text[start:end] for start, end in self.tokens.tolist()]
 
     @property
     def token_count(self) -> int:
