@@ -350,8 +350,12 @@ class _Document(NamedTuple):
         Args:
             number: of the document.
         """
-        replaced = {reading.gold: reading for reading in self._replacements()}
-        used = {reading.other for reading in replaced.values()}
+        # the likeliest errors that have a gold mention in place of a proposed one; each is in one at most
+        replaced, used = dict[int, _Reading](), set[int]()
+        for reading in sorted(self._readings(), key=lambda reading: (-reading.odds, reading.gold, reading.other)):
+            if reading.gold not in replaced and reading.other not in used:
+                replaced[reading.gold] = reading
+                used.add(reading.other)
         for i, one in enumerate(self.gold):
             if i in replaced:
                 odds, kind, _, j = replaced[i]
@@ -360,16 +364,6 @@ class _Document(NamedTuple):
                 yield Suspect(number, "wrong", _certainty(_wrong(one)), one.mention, None)
         for one, odds in self._missing(used):
             yield Suspect(number, "missing", _certainty(odds), None, one.mention)
-
-    def _replacements(self) -> list[_Reading]:
-        """Return the likeliest errors that have a gold mention in place of a proposed one; each is in one at most."""
-        chosen, taken, used = list[_Reading](), set[int](), set[int]()
-        for reading in sorted(self._readings(), key=lambda reading: (-reading.odds, reading.gold, reading.other)):
-            if reading.gold not in taken and reading.other not in used:
-                chosen.append(reading)
-                taken.add(reading.gold)
-                used.add(reading.other)
-        return chosen
 
     def _readings(self) -> Iterator[_Reading]:
         for j, other in enumerate(self.proposed):

@@ -19,7 +19,7 @@ from spanloom.document.parts import split
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_folder
-from spanloom.formats import FORMATS, Format, Losses, write
+from spanloom.formats import FORMATS, Losses, write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
 from spanloom.formats.scanning import format_named
 from spanloom.model.corpus import TypeFilter
@@ -40,7 +40,18 @@ def split_run(args: Split) -> int | None:
         found = split(documents, shares, args.seed or 0, args.by)
     except DataError as error:
         raise DataError(error.message, path=", ".join(args.source)) from None
-    losses = _write(found, args.output, kind, args.force)
+    names = {name: name if kind.name in _FOLDERS else f"{name}{kind.suffixes[0]}" for name in found}
+    root, losses = Path(args.output).resolve(), Losses()
+
+    def may_replace(file: Path) -> bool:
+        inside = file.resolve().relative_to(root)
+        return inside.parts[0] in names.values() and (len(inside.parts) == 1 or inside.suffix in _ENDINGS)
+
+    with output_folder(args.output, force=args.force, may_replace=may_replace) as folder:
+        for name, part in found.items():
+            ready = map(prepare, part) if kind.name in _TOKENIZED else part
+            for what, count in write(ready, folder / names[name], kind.name).counts.items():
+                losses.add(what, count)
     if losses:
         log.notice(lost(losses))
     counts: dict[str, dict[str, Any]] = {}
@@ -68,22 +79,6 @@ def parse_parts(parts: str) -> dict[str, float]:
             raise UsageError(f"--parts holds {clip(part)}, expected {expected}")
         found[name] = float(share)
     return found
-
-
-def _write(found: Mapping[str, list[Document]], output: str, kind: Format, force: bool) -> Losses:
-    names = {name: name if kind.name in _FOLDERS else f"{name}{kind.suffixes[0]}" for name in found}
-    root, losses = Path(output).resolve(), Losses()
-
-    def may_replace(file: Path) -> bool:
-        inside = file.resolve().relative_to(root)
-        return inside.parts[0] in names.values() and (len(inside.parts) == 1 or inside.suffix in _ENDINGS)
-
-    with output_folder(output, force=force, may_replace=may_replace) as folder:
-        for name, part in found.items():
-            documents = map(prepare, part) if kind.name in _TOKENIZED else part
-            for what, count in write(documents, folder / names[name], kind.name).counts.items():
-                losses.add(what, count)
-    return losses
 
 
 def _table(counts: Mapping[str, dict[str, Any]]) -> str:

@@ -63,7 +63,15 @@ def run(args: Demo) -> None:
         print()
         for identifier in dict.fromkeys(name for mention in sample.mentions for name in mention.concepts):
             print(f"  {identifier}  {vocabulary[vocabulary.find(identifier)].name}", flush=True)
-    _show_next_steps(args.output, args.linker, log)
+    log("", "Try next:")
+    if args.output is None:
+        more = "--linker " * args.linker
+        log(f"  spanloom demo {more}--output demo          keep the model and the predictions")
+    output, kind = args.output or "demo", "linker" if args.linker else "recognizer"
+    saved, test = Path(output, _MODEL), clinical() / "test"
+    log(f"  echo 'No chest pain or dyspnea.' | spanloom predict {saved} -")
+    log(f"  spanloom evaluate {test} --model {saved}{' --concepts' * args.linker}", f"  spanloom inspect {saved}")
+    log(f"  spanloom view {Path(output, _PREDICTIONS)}", f"  spanloom train {kind} --help")
 
 
 def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messages, quiet: bool) -> None:
@@ -96,15 +104,3 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messa
         f"On {plural(len(test), 'note')} kept apart: F1 of mentions {100 * report.overall.f1:.1f}, of the notes' "
         f"concepts {100 * linked.documents.f1:.1f}. Mentions with gaps, which a linker does not find, count as missed."
     )
-
-
-def _show_next_steps(output: str | None, linker: bool, log: Messages) -> None:
-    log("", "Try next:")
-    if output is None:
-        log(f"  spanloom demo {'--linker ' if linker else ''}--output demo          keep the model and the predictions")
-        output = "demo"
-    model, test = Path(output, _MODEL), clinical() / "test"
-    log(f"  echo 'No chest pain or dyspnea.' | spanloom predict {model} -")
-    log(f"  spanloom evaluate {test} --model {model}{' --concepts' if linker else ''}", f"  spanloom inspect {model}")
-    log(f"  spanloom view {Path(output, _PREDICTIONS)}")
-    log(f"  spanloom train {'linker' if linker else 'recognizer'} --help")

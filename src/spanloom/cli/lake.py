@@ -129,30 +129,7 @@ def run(args: Predict, output: str) -> int | None:
             interrupted = True
         finally:
             manifest = ledger.write_manifest(fragments, job.failed)
-    return _finish(job, manifest, output, monotonic() - began, interrupted, log)
-
-
-def _write_lines(
-    args: Predict, reading: Reading, fragments: Sequence[Fragment], output: str, log: Messages
-) -> int | None:
-    """Write a file of JSON lines for each of some, where pyarrow is missing: all of them, or nothing."""
-    model = load_model(args.model, args.jobs, args.encoder)
-    log(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
-    count: Counter[str] = Counter()
-    with output_folder(output) as folder:
-        for fragment in fragments:
-            target = folder / fragment.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            documents = reading(str(fragment.path), mentions=not finds_mentions(model))
-            found = predict(model, documents, log, threshold=args.threshold)
-            write(tallied(add_expansions(model, found) if args.expand else found, count), target, format="jsonl")
-    log(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
-    return reading.finish()
-
-
-def _finish(
-    job: Job, manifest: dict[str, Any], output: str, seconds: float, interrupted: bool, log: Messages
-) -> int | None:
+    seconds = monotonic() - began
     done, own = manifest["fragments"], job.counts["rows"]
     rate = f", {own / seconds:,.0f} texts a second" if own else ""
     log(
@@ -175,6 +152,24 @@ def _finish(
         )
         return FAILED
     return None
+
+
+def _write_lines(
+    args: Predict, reading: Reading, fragments: Sequence[Fragment], output: str, log: Messages
+) -> int | None:
+    """Write a file of JSON lines for each of some, where pyarrow is missing: all of them, or nothing."""
+    model = load_model(args.model, args.jobs, args.encoder)
+    log(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
+    count: Counter[str] = Counter()
+    with output_folder(output) as folder:
+        for fragment in fragments:
+            target = folder / fragment.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            documents = reading(str(fragment.path), mentions=not finds_mentions(model))
+            found = predict(model, documents, log, threshold=args.threshold)
+            write(tallied(add_expansions(model, found) if args.expand else found, count), target, format="jsonl")
+    log(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
+    return reading.finish()
 
 
 def _columns(columns: str | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from pathlib import Path
@@ -153,14 +153,12 @@ class _Candidate(NamedTuple):
         type: its type.
         score: its probability, for a prior of one half and independent votes: a sum of log-odds.
         rules: the names of the rules that vote for it; empty if it is rejected.
-        opposed: whether a rule votes against it.
     """
 
     ranges: Ranges
     type: str
     score: float
     rules: list[str]
-    opposed: bool
 
 
 class _Labeller:
@@ -193,25 +191,37 @@ class _Labeller:
         shared = []
         for name, numbers in self._groups:
             by_document: list[list[_Candidate]] = [[] for _ in batch.documents]
-            for one in self._decided(_ballot(found, self._rules, numbers)):
+            for one in self._decided(found, numbers):
                 by_document[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
             shared.append((name, by_document))
         for number, document in enumerate(batch.documents):
             for name, candidates in shared:
                 yield self._document(document, candidates[number], starts[number], name)
 
-    def _decided(self, candidates: Iterable[_Candidate]) -> list[_Candidate]:
-        """Return the candidates that are mentions, and those that are rejected."""
-        won: list[_Candidate] = []
-        denied: list[_Candidate] = []
-        for one in candidates:
-            if one.score > 0.5 and one.rules:
-                won.append(one)
+    def _decided(self, found: Sequence[Sequence[Ranges]], numbers: Collection[int]) -> list[_Candidate]:
+        """Return what rules make mentions, in text order, and what they reject; a span may have several types.
+
+        Args:
+            found: the matches of each rule.
+            numbers: of the rules that vote.
+        """
+        votes: dict[tuple[Ranges, str], dict[int, None]] = {}
+        for number in sorted(numbers):
+            for ranges in found[number]:
+                votes.setdefault((ranges, self._rules[number].type), {})[number] = None
+        won, denied = list[_Candidate](), list[_Candidate]()
+        for (ranges, kind), voters in sorted(votes.items(), key=lambda item: item[0]):
+            own = [self._rules[number] for number in voters]
+            odds = sum((log(one.weight) - log(1 - one.weight)) * (1 if one.vote == "for" else -1) for one in own)
+            names = [one.name for one in own if one.vote == "for"]
+            score = round(1 / (1 + exp(-odds)), 12) if odds > -700 else 0.0
+            if score > 0.5 and names:
+                won.append(_Candidate(ranges, kind, score, names))
                 continue
-            self._report.against += not one.rules
-            self._report.outvoted += bool(one.rules)
-            if one.score < 0.5 and one.type in self._types and one.opposed:
-                denied.append(one._replace(rules=[]))
+            self._report.against += not names
+            self._report.outvoted += bool(names)
+            if score < 0.5 and kind in self._types and len(names) < len(voters):
+                denied.append(_Candidate(ranges, kind, score, []))
         if self._overlaps == "longest":
             by_type = {kind: [one.ranges for one in won if one.type == kind] for kind in {one.type for one in won}}
             stay = {kind: set(longest(gapped(ranges)).ranges()) for kind, ranges in by_type.items()}
@@ -266,7 +276,7 @@ class _Labeller:
             for ranges in several:
                 annotation.setdefault(ranges, []).append(number)
         for numbers in annotation.values():
-            for number in numbers if len(numbers) > 1 else ():
+            for number in numbers:
                 mine, others = self._rules[number], [self._rules[other] for other in numbers]
                 if any(
                     mine.vote != one.vote if mine.type == one.type else mine.vote == one.vote == "for" for one in others
@@ -311,26 +321,3 @@ def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) ->
     before = sums[first] - sums[np.maximum(first - context.before, text.begin[first])]
     after = sums[np.minimum(end + context.after, text.limit[end - 1])] - sums[end]
     return np.asarray(before + after > 0)
-
-
-def _ballot(
-    found: Sequence[Sequence[Ranges]], rules: Sequence[LabelRule], numbers: Collection[int]
-) -> Iterator[_Candidate]:
-    """Yield the candidates of some rules in text order; a span with several types is one candidate for each.
-
-    Args:
-        found: the matches of each rule.
-        rules: all rules.
-        numbers: those that vote.
-    """
-    votes: dict[tuple[Ranges, str], dict[int, None]] = {}
-    for number in sorted(numbers):
-        kind = rules[number].type
-        for ranges in found[number]:
-            votes.setdefault((ranges, kind), {})[number] = None
-    for (ranges, kind), voters in sorted(votes.items(), key=lambda item: item[0]):
-        own = [rules[number] for number in voters]
-        odds = sum((log(one.weight) - log(1 - one.weight)) * (1 if one.vote == "for" else -1) for one in own)
-        names = [one.name for one in own if one.vote == "for"]
-        score = round(1 / (1 + exp(-odds)), 12) if odds > -700 else 0.0
-        yield _Candidate(ranges, kind, score, names, len(names) < len(voters))

@@ -105,8 +105,33 @@ def to_svg(
     counts = f"{len(documents)} document(s), {sum(len(document.mentions) for document in documents)} mention(s)"
     root = svg.canvas(width * CELL, 0, title, counts, _STYLE.strip() + "\n" + _colors(len(names)))
     top = 2 * CELL
+    columns = width - 2 * _MARGIN
     for document in documents:
-        top = _document(root, document, names, width - 2 * _MARGIN, top)
+        if document.id:
+            heading = shorten(svg.clean(document.id), columns)
+            svg.write(root, "text", heading, x=_MARGIN * CELL, y=top + _BASE, class_="id")
+            top += _TEXT + _GAP
+        lines = layout(document, columns)
+        titles: dict[int, str] = {}  # by track: a mention of many lines has one in each
+        for line, found in zip(lines, members(lines, tracks(document, names)), strict=True):
+            if line.opens and line is not lines[0]:
+                top += _GAP
+            ruler = _ruler(line, columns)
+            _words(root, line, ruler, top)
+            below = 0
+            strips = place(line, found, (0, columns), 1, ruler.extent)
+            for strip in strips:
+                key = id(strip.track)
+                if key not in titles:
+                    titles[key] = describe(document.text, strip.track)
+                _strip(root, titles[key], strip, ruler, top + _TEXT)
+                below = max([below, *(strip.row + 1 + text.below for text in strip.name), strip.row + 1])
+            if len(strips) < len(found):
+                note = left_out(len(found) - len(strips))
+                svg.write(root, "text", note, x=_x(0), y=top + _TEXT + below * _TRACK + 4, class_="name")
+                below += 1
+            top += _TEXT + below * _TRACK
+        top += 2 * _GAP
     return svg.render(root, top)
 
 
@@ -116,35 +141,6 @@ def _colors(count: int) -> str:
         for colors in (LIGHT, DARK)
     ]
     return f"{rules[0]}@media screen and (prefers-color-scheme: dark) {{\n{rules[1]}}}"
-
-
-def _document(root: Element, document: Document, names: Sequence[str], width: int, top: float) -> float:
-    """Draw a document from ``top`` on; return its end."""
-    if document.id:
-        heading = shorten(svg.clean(document.id), width)
-        svg.write(root, "text", heading, x=_MARGIN * CELL, y=top + _BASE, class_="id")
-        top += _TEXT + _GAP
-    lines = layout(document, width)
-    titles: dict[int, str] = {}  # by track: a mention of many lines has one in each
-    for line, found in zip(lines, members(lines, tracks(document, names)), strict=True):
-        if line.opens and line is not lines[0]:
-            top += _GAP
-        ruler = _ruler(line, width)
-        _words(root, line, ruler, top)
-        below = 0
-        strips = place(line, found, (0, width), 1, ruler.extent)
-        for strip in strips:
-            key = id(strip.track)
-            if key not in titles:
-                titles[key] = describe(document.text, strip.track)
-            _strip(root, titles[key], strip, ruler, top + _TEXT)
-            below = max([below, *(strip.row + 1 + text.below for text in strip.name), strip.row + 1])
-        if len(strips) < len(found):
-            note = left_out(len(found) - len(strips))
-            svg.write(root, "text", note, x=_x(0), y=top + _TEXT + below * _TRACK + 4, class_="name")
-            below += 1
-        top += _TEXT + below * _TRACK
-    return top + 2 * _GAP
 
 
 def _spans(text: str) -> list[tuple[str, int, int]]:
