@@ -87,9 +87,21 @@ def judge(
     """
     recognizer.check()
     check_encoder_training(recognizer, several=True)
-    check_documents(documents)
+    for name, count in Counter(document.id for document in documents if document.id).most_common(1):
+        if count > 1:
+            raise DataError(
+                f"{plural(count, 'document')} have the id {clip(name)}, expected one id for each document; rename or "
+                "remove the others"
+            )
+    if not any(document.mentions for document in documents):
+        raise DataError("the documents contain no mentions to check; give annotated documents")
     fold = folds_of_documents(documents, folds, recognizer.random_state)
-    check_folds(documents, fold)
+    with_mentions = {number for number, document in zip(fold.tolist(), documents, strict=True) if document.mentions}
+    if len(with_mentions) < 2:
+        raise DataError(
+            "all mentions are in the documents of one fold, and the others teach nothing; give more annotated "
+            "documents, or another seed"
+        )
     number = iter(range(1, folds + 1))
     params = recognizer.get_params() | {"attributes": "off"}  # of no use here
     if recognizer.structure == AUTO:  # one for all folds, so that all can judge the same mentions
@@ -121,22 +133,6 @@ def judge(
     return out_of_fold(fold, fit, predict)
 
 
-def check_documents(documents: Sequence[Document]) -> None:
-    """Check that documents have names of their own, if any, and mentions.
-
-    Raises:
-        DataError: one has the id of another, or there are no mentions.
-    """
-    for name, count in Counter(document.id for document in documents if document.id).most_common(1):
-        if count > 1:
-            raise DataError(
-                f"{plural(count, 'document')} have the id {clip(name)}, expected one id for each document; rename or "
-                "remove the others"
-            )
-    if not any(document.mentions for document in documents):
-        raise DataError("the documents contain no mentions to check; give annotated documents")
-
-
 def folds_of_documents(documents: Sequence[Document], folds: int, seed: int) -> Ints:
     """Return the fold of each document, (N,), drawn by the seed; documents of one text are in the same fold.
 
@@ -157,20 +153,6 @@ def folds_of_documents(documents: Sequence[Document], folds: int, seed: int) -> 
             "documents, or fewer folds"
         )
     return deal(len(texts), folds, seed)[[number[document.text] for document in documents]]
-
-
-def check_folds(documents: Sequence[Document], fold: Ints) -> None:
-    """Check that the documents outside each fold have mentions to learn from.
-
-    Raises:
-        DataError: those of one have none.
-    """
-    with_mentions = {number for number, document in zip(fold.tolist(), documents, strict=True) if document.mentions}
-    if len(with_mentions) < 2:
-        raise DataError(
-            "all mentions are in the documents of one fold, and the others teach nothing; give more annotated "
-            "documents, or another seed"
-        )
 
 
 Kind: TypeAlias = Literal["wrong", "missing", "boundary", "type"]

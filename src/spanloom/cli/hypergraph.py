@@ -76,7 +76,13 @@ def _drawings(model: Drawable, document: Document) -> Iterator[tuple[str, str]]:
                 continue
             template, own = structure.template(types), edges[first:end, lane]
             if isinstance(structure, Chain):
-                template, own = _tags(structure, types, edges[first:end])
+                # as in textbooks, with one node for each tag instead of the engine's two
+                names, tags = structure.tags(types), structure.read_tags(edges[first:end], types).tolist()
+                pairs = list(pairwise([*tags, tags[-1]]))
+                distinct = sorted(set(pairs))
+                arcs = (Hyperedge(f"{names[a]}, {names[b]}", names[a], (Child(names[b], 1),)) for a, b in distinct)
+                template = Template(tuple(names), names[tags[0]], frozenset(names), tuple(arcs))
+                own = np.array([[distinct.index(pair)] for pair in pairs], np.int16)
             title = f"{structure.name}: {name or 'all types'}"
             yield caption, draw_structure(template, words[first:end], own, title)
 
@@ -100,13 +106,3 @@ def draw_structure(template: Template, words: Sequence[str], edges: Edges, title
     leaf = any(not edge.children for edge in template.edges)
     ends = {role for role in template.roles if role.startswith("E")} if leaf else set()
     return draw_hypergraph(template, words, edges, leaf_roles=ends, leave_out=idle, labels=not leaf, title=title)
-
-
-def _tags(chain: Chain, types: Sequence[str], edges: Edges) -> tuple[Template, Edges]:
-    """Return a chain as in textbooks, with one node for each tag instead of the engine's two."""
-    names, tags = chain.tags(types), chain.read_tags(edges, types).tolist()
-    pairs = list(pairwise([*tags, tags[-1]]))
-    distinct = sorted(set(pairs))
-    lines = (Hyperedge(f"{names[a]}, {names[b]}", names[a], (Child(names[b], 1),)) for a, b in distinct)
-    template = Template(tuple(names), names[tags[0]], frozenset(names), tuple(lines))
-    return template, np.array([[distinct.index(pair)] for pair in pairs], np.int16)

@@ -29,7 +29,7 @@ from spanloom.formats.file_names import files_of
 from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.job import Job, Pace, Worker
-from spanloom.lake.ledger import SUFFIXES, Fragment, Ledger, fragments_of, output_of, schema_of
+from spanloom.lake.ledger import SUFFIXES, Ledger, fragments_of, output_of, schema_of
 from spanloom.model.protocol import finds_mentions
 from spanloom.parallel import worker_count
 
@@ -94,7 +94,19 @@ def run(args: Predict, output: str) -> int | None:
         raise UsageError(f"{args.source[0]} holds no fragment ({known}); to mark up other files, name a file as output")
     arrow = find_spec("pyarrow") is not None
     if not arrow and all(fragment.lines for fragment in fragments):
-        return _write_lines(args, reading, fragments, output, log)
+        # a file of JSON lines for each: all of them, or nothing
+        model = load_model(args.model, args.jobs, args.encoder)
+        log(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
+        count: Counter[str] = Counter()
+        with output_folder(output) as folder:
+            for fragment in fragments:
+                file = folder / fragment.name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                documents = reading(str(fragment.path), mentions=not finds_mentions(model))
+                found = predict(model, documents, log, threshold=args.threshold)
+                write(tallied(add_expansions(model, found) if args.expand else found, count), file, format="jsonl")
+        log(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
+        return reading.finish()
     workers, line = worker_count(args.jobs or ALL_CORES), Line(args.quiet)
 
     def warn(message: str) -> None:
@@ -152,24 +164,6 @@ def run(args: Predict, output: str) -> int | None:
         )
         return FAILED
     return None
-
-
-def _write_lines(
-    args: Predict, reading: Reading, fragments: Sequence[Fragment], output: str, log: Messages
-) -> int | None:
-    """Write a file of JSON lines for each of some, where pyarrow is missing: all of them, or nothing."""
-    model = load_model(args.model, args.jobs, args.encoder)
-    log(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
-    count: Counter[str] = Counter()
-    with output_folder(output) as folder:
-        for fragment in fragments:
-            target = folder / fragment.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            documents = reading(str(fragment.path), mentions=not finds_mentions(model))
-            found = predict(model, documents, log, threshold=args.threshold)
-            write(tallied(add_expansions(model, found) if args.expand else found, count), target, format="jsonl")
-    log(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
-    return reading.finish()
 
 
 def _columns(columns: str | None) -> dict[str, Any]:

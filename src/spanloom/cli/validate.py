@@ -38,9 +38,22 @@ def run(args: Validate) -> int:
     severities = {"error": 0, "warning": 0}
     listed: list[dict[str, object]] = []
     counts = CorpusCounts()
+
+    def problems(path: str) -> Iterator[Problem]:
+        """All problems; then, if no error keeps the data from being read, what our own tokens show, while counting."""
+        yield from validate(path, **options)
+        if severities["error"]:
+            return
+        for document in read(path, notice=lambda _: None, **options):  # all of it was listed already
+            counts.add(document)
+            if document.tokens is None:
+                for problem in validate_document(prepare(document)):
+                    if problem.kind in _TOKEN_KINDS:
+                        yield replace(problem, path=path, place=f"document {document.id}: {problem.place}")
+
     # input of an unknown format is refused by its own name, and not by that of a copy
     with nullcontext(args.data) if input_format is None else _seekable(args.data) as path:
-        for problem in _problems(path, options, counts, severities):
+        for problem in problems(path):
             severities[problem.severity] += 1
             placed = replace(problem, path="standard input") if args.data == STDIO else problem
             if args.as_json:
@@ -55,21 +68,6 @@ def run(args: Validate) -> int:
     found = " and ".join(plural(number, severity) for severity, number in severities.items())
     Messages(args.quiet)(found + "; contents are counted when there are no errors" * bool(severities["error"]))
     return FAILED if failed else DONE
-
-
-def _problems(
-    path: str, options: dict[str, Any], counts: CorpusCounts, severities: dict[str, int]
-) -> Iterator[Problem]:
-    """All problems; then, if no error keeps the data from being read, what our own tokens show, while counting."""
-    yield from validate(path, **options)
-    if severities["error"]:
-        return
-    for document in read(path, notice=lambda _: None, **options):  # all of it was listed already
-        counts.add(document)
-        if document.tokens is None:
-            for problem in validate_document(prepare(document)):
-                if problem.kind in _TOKEN_KINDS:
-                    yield replace(problem, path=path, place=f"document {document.id}: {problem.place}")
 
 
 @contextmanager

@@ -88,7 +88,16 @@ def breakdown(
         return (names[max(bisect_right(starts, mention.start) - 1, 0)] if names else "") or _NO_SECTION
 
     sections = _by(comparison, section, [*sorted(SECTIONS), _NO_SECTION])
-    return Breakdown(*_confusions(comparison), lengths, seen, {} if [*sections] == [_NO_SECTION] else sections)
+    one, other, kinds = comparison.gold.mentions, comparison.predicted.mentions, errors(comparison)
+    borders = Counter(one[i].type for i in kinds.boundary[:, 0].tolist())
+    cells = Counter[Cell]()
+    cells.update((one[i].type, one[i].type) for i in np.flatnonzero(comparison.gold.hit).tolist())
+    cells.update({(name, name): count for name, count in borders.items()})
+    cells.update((one[i].type, other[j].type) for i, j in kinds.type.tolist())
+    cells.update((one[i].type, None) for i in kinds.missed.tolist())
+    cells.update((None, other[j].type) for j in kinds.spurious.tolist())
+    sections = {} if [*sections] == [_NO_SECTION] else sections
+    return Breakdown(dict(cells), dict(borders), lengths, seen, sections)
 
 
 def words_in(document: Document, spans: Iterable[Span]) -> set[int]:
@@ -105,18 +114,6 @@ def words_in(document: Document, spans: Iterable[Span]) -> set[int]:
         low = int(np.searchsorted(document.tokens[:, 1], start, side="right"))
         found.update(range(low, int(np.searchsorted(document.tokens[:, 0], end, side="left"))))
     return found
-
-
-def _confusions(comparison: MentionComparison) -> tuple[dict[Cell, int], dict[str, int]]:
-    gold, predicted, kinds = comparison.gold.mentions, comparison.predicted.mentions, errors(comparison)
-    borders = Counter(gold[i].type for i in kinds.boundary[:, 0].tolist())
-    cells = Counter[Cell]()
-    cells.update((gold[i].type, gold[i].type) for i in np.flatnonzero(comparison.gold.hit).tolist())
-    cells.update({(name, name): count for name, count in borders.items()})
-    cells.update((gold[i].type, predicted[j].type) for i, j in kinds.type.tolist())
-    cells.update((gold[i].type, None) for i in kinds.missed.tolist())
-    cells.update((None, predicted[j].type) for j in kinds.spurious.tolist())
-    return dict(cells), dict(borders)
 
 
 def _by(comparison: MentionComparison, name: Callable[[int, Mention], str], order: Sequence[str]) -> dict[str, Score]:

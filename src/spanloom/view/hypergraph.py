@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.errors import UsageError
-from spanloom.hypergraph import Child, Edges, Hyperedge, Template
+from spanloom.hypergraph import Edges, Template
 from spanloom.view import svg
 from spanloom.view.svg import Element
 
@@ -32,9 +32,6 @@ _STYLE = """
 .spanloom .leaf rect { stroke-dasharray: 2 1; }
 .spanloom .leaf text, .spanloom .label { font-size: 10px; }
 """
-
-
-Pick = tuple[int, Hyperedge]  # a token, and a hyperedge that is drawn there
 
 
 class _Grid(NamedTuple):
@@ -116,7 +113,26 @@ def draw_hypergraph(
         svg.write(group, "title", f"{words[token]}: {edge.label}")
         children = [child for child in edge.children if child.kind not in leave_out]
         leaf = not edge.children or any(role.name in leaf_roles for role in edge.roles)
-        _draw_edge(group, grid, (token, edge), children, leaf, edge.label * labels)
+        x, y = grid.x[token], grid.row[edge.head]
+        # children at this token in the next row hang below the node; whatever else there is leaves it on the right
+        near = {child.kind for child in children if child.step == 0 and grid.row[child.kind] - y <= _ROW}
+        onward = any(child.step for child in children) or len({child.kind for child in children}) > len(near)
+        side = x + grid.half
+        branch = (side + _STEM, y) if onward else (x, y + _BOX / 2)
+        stem = ("M", side, y, "H", branch[0]) if onward else ("M", *branch)
+        for child in children:
+            if child.step == 0 and child.kind not in near:
+                svg.path(group, "M", side, y, "H", side + _BYPASS, "V", grid.row[child.kind], "H", side)
+            else:
+                svg.path(group, *stem, *_way(grid, token + child.step, child.kind, branch, bool(child.step)))
+        if leaf:
+            low = y + _DROP + _LEAF / 2
+            svg.path(group, *stem, *(("Q", branch[0], low, x + _LEAF / 2, low) if onward else ("V", y + _DROP)))
+            _box(group, "leaf", "X", x, y + _DROP, (_LEAF, _LEAF))
+        if onward and len(children) + leaf > 1:
+            svg.write(group, "circle", cx=branch[0], cy=branch[1], r="3")
+        if labels and onward:
+            svg.write(group, "text", edge.label, x=branch[0] + 3, y=y - 5, class_="label")
     for token, kind in nodes:
         _box(root, "node", kind, grid.x[token], grid.row[kind] - _BOX / 2, (2 * grid.half, _BOX))
     return svg.render(root)
@@ -133,30 +149,6 @@ def _layout(template: Template, words: Sequence[str], used: Collection[str]) -> 
     row = {kind: _MARGIN + _HEADER + i * _ROW for i, kind in enumerate(kinds)}
     height = _MARGIN + _HEADER + len(kinds) * _ROW - _ROW + _DROP + _LEAF + _MARGIN
     return _Grid(x, row, half, right + _MARGIN, height if kinds else 2 * _MARGIN)
-
-
-def _draw_edge(group: Element, grid: _Grid, pick: Pick, children: Sequence[Child], leaf: bool, label: str) -> None:
-    token, edge = pick
-    x, y = grid.x[token], grid.row[edge.head]
-    # children at this token in the next row hang below the node; whatever else there is leaves it on the right
-    near = {child.kind for child in children if child.step == 0 and grid.row[child.kind] - y <= _ROW}
-    onward = any(child.step for child in children) or len({child.kind for child in children}) > len(near)
-    side = x + grid.half
-    branch = (side + _STEM, y) if onward else (x, y + _BOX / 2)
-    stem = ("M", side, y, "H", branch[0]) if onward else ("M", *branch)
-    for child in children:
-        if child.step == 0 and child.kind not in near:
-            svg.path(group, "M", side, y, "H", side + _BYPASS, "V", grid.row[child.kind], "H", side)
-        else:
-            svg.path(group, *stem, *_way(grid, token + child.step, child.kind, branch, bool(child.step)))
-    if leaf:
-        low = y + _DROP + _LEAF / 2
-        svg.path(group, *stem, *(("Q", branch[0], low, x + _LEAF / 2, low) if onward else ("V", y + _DROP)))
-        _box(group, "leaf", "X", x, y + _DROP, (_LEAF, _LEAF))
-    if onward and len(children) + leaf > 1:
-        svg.write(group, "circle", cx=branch[0], cy=branch[1], r="3")
-    if label and onward:
-        svg.write(group, "text", label, x=branch[0] + 3, y=y - 5, class_="label")
 
 
 def _way(grid: _Grid, token: int, kind: str, branch: tuple[float, float], onward: bool) -> tuple[str | float, ...]:
