@@ -84,28 +84,19 @@ def ranked(
         values = values / (_DOCUMENT + _TOKEN * lengths)
     open_ = np.ones(len(ready), bool)
     open_[drawn] = False
-    others = _diverse(values, ready, open_, count - len(drawn))
-    best = [Chosen(number, float(values[number]), False) for number in others]
-    for number in drawn:  # spread among the others, so that they are annotated in the same way
-        best.insert(draw.randint(0, len(best)), Chosen(number, 0.0, True))
-    return best
-
-
-def _diverse(values: Floats, ready: Sequence[Document], open_: NDArray[np.bool_], count: int) -> list[int]:
-    """Return documents by value, each reduced by its likeness to those before it.
-
-    1. A document is the set of its words, hashed, as a vector of length 1.
-    2. The next one has the largest value times (1 - its largest cosine with one that was taken).
-    """
+    # each document, by value, is reduced by its likeness to those before it: the largest cosine of their hashed words
     vectors = np.zeros((len(ready), _WIDTH), np.float32)
     for row, document in zip(vectors, ready, strict=True):
         row[[hash_text(word.casefold()) % _WIDTH for word in {*document.words}]] = 1
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
     like = np.zeros(len(ready), np.float32)
     taken: list[int] = []
-    for _ in range(count):
+    for _ in range(count - len(drawn)):
         number = int(np.where(open_, values * (1 - np.minimum(like, 1)), -np.inf).argmax())
         taken.append(number)
         open_[number] = False
         like = np.maximum(like, vectors @ vectors[number])
-    return taken
+    best = [Chosen(number, float(values[number]), False) for number in taken]
+    for number in drawn:  # spread among the others, so that they are annotated in the same way
+        best.insert(draw.randint(0, len(best)), Chosen(number, 0.0, True))
+    return best

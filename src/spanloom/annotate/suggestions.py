@@ -110,9 +110,9 @@ class Suggestions:
             found: dict[str, Any] = await self._send(Job("suggest", self._name), body, gone)
             return {**found, "mentions": [_moved(mention, start) for mention in found["mentions"]]}
         # where nothing is marked, they are kept in the store
-        key = number, part, self._model  # that of the name which is asked, also if it is replaced meanwhile
+        place = number, part, self._model  # that of the name which is asked, also if it is replaced meanwhile
         row = self._store.connection.execute(
-            "SELECT mentions FROM suggestions WHERE document = ? AND part = ? AND model = ?", key
+            "SELECT mentions FROM suggestions WHERE document = ? AND part = ? AND model = ?", place
         ).fetchone()
         if row is not None:
             return {"mentions": json.loads(row[0]), "problem": ""}
@@ -122,9 +122,9 @@ class Suggestions:
         mentions.sort(key=lambda one: -one.get("score", 1))
         with self._store.writing(durable=False):
             old = "DELETE FROM suggestions WHERE document = ? AND part = ? AND model <> ?"
-            self._store.connection.execute(old, key)
-            row = (*key, json.dumps(mentions))
-            self._store.connection.execute("INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?)", row)
+            self._store.connection.execute(old, place)
+            new = (*place, json.dumps(mentions))
+            self._store.connection.execute("INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?)", new)
         return {"mentions": mentions, "problem": ""}
 
     async def explain(self, document: Document, mention: dict[str, Any], gone: Callable[[], Awaitable[None]]) -> Any:

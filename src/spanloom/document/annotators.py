@@ -161,7 +161,13 @@ def merged(documents: Sequence[Document]) -> list[Document]:
             raise DataError(f"{named(document)}: there are two by annotator {clip(name)}, expected one")
         for other in list(group.values())[:1]:
             _check_same(document, other)
-        _check_claims(document, name)
+        given = document.meta.get("annotation")
+        claims = [kind for kind in CLAIMS if kind in given] if isinstance(given, Mapping) else []
+        if claims:
+            raise DataError(
+                f"{named(document)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
+                "which are taken from one annotator only; leave them out"
+            )
         group[name] = document
     _check_together(groups.values())
     return [_merged(group) for group in groups.values()]
@@ -196,16 +202,6 @@ def _check_same(document: Document, other: Document) -> None:
         raise DataError(
             f"{named(document)}: the {what} of annotators {names} differ, expected the same; give other "
             "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
-        )
-
-
-def _check_claims(document: Document, name: str) -> None:
-    given = document.meta.get("annotation")
-    claims = [kind for kind in CLAIMS if kind in given] if isinstance(given, Mapping) else []
-    if claims:
-        raise DataError(
-            f"{named(document)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
-            "which are taken from one annotator only; leave them out"
         )
 
 

@@ -45,12 +45,6 @@ def split(
         what = "documents with texts of their own" if by is None else f"values of {clip(by)}"
         raise DataError(f"found {len(groups)} {what}, expected one for each of {plural(len(parts), 'part')}")
     part_of = _drawn(groups, parts, seed, len(documents))
-    _warn_of_shared_ids(documents, part_of)
-    return {name: [documents[i] for i in range(len(documents)) if part_of[i] == name] for name in parts}
-
-
-def _warn_of_shared_ids(documents: Sequence[Document], part_of: Sequence[str]) -> None:
-    """Warn of identifiers that occur in several parts."""
     first: dict[str, str] = {}
     apart = {
         document.id: None
@@ -63,8 +57,9 @@ def _warn_of_shared_ids(documents: Sequence[Document], part_of: Sequence[str]) -
             f"{clip(next(iter(apart)))}; if documents of one identifier belong together, record it in a field of meta, "
             "and name it with by (--by)",
             DataWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
+    return {name: [documents[i] for i in range(len(documents)) if part_of[i] == name] for name in parts}
 
 
 def _groups(documents: Sequence[Document], by: str | None) -> list[tuple[bytes, list[int]]]:

@@ -179,24 +179,21 @@ class _Labeller:
     def stream(self, documents: Iterator[Document]) -> Iterator[Document]:
         """Yield documents as the rules annotate them."""
         for batch in map(Batch.of, batches(documents, TOKENS, prepare_all)):
-            yield from self._labelled(batch)
-
-    def _labelled(self, batch: Batch) -> Iterator[Document]:
-        text = LabelText(batch)
-        matches = [finder.find(text) for finder in self._finders]
-        self._count(text, matches)
-        found = [one.ranges() for one in matches]
-        self._disagree(found)
-        starts = batch.starts.tolist()
-        shared = []
-        for name, numbers in self._groups:
-            by_document: list[list[_Candidate]] = [[] for _ in batch.documents]
-            for one in self._decided(found, numbers):
-                by_document[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
-            shared.append((name, by_document))
-        for number, document in enumerate(batch.documents):
-            for name, candidates in shared:
-                yield self._document(document, candidates[number], starts[number], name)
+            text = LabelText(batch)
+            matches = [finder.find(text) for finder in self._finders]
+            self._count(text, matches)
+            found = [one.ranges() for one in matches]
+            self._disagree(found)
+            starts = batch.starts.tolist()
+            shared = []
+            for name, numbers in self._groups:
+                by_document: list[list[_Candidate]] = [[] for _ in batch.documents]
+                for one in self._decided(found, numbers):
+                    by_document[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
+                shared.append((name, by_document))
+            for number, document in enumerate(batch.documents):
+                for name, candidates in shared:
+                    yield self._document(document, candidates[number], starts[number], name)
 
     def _decided(self, found: Sequence[Sequence[Ranges]], numbers: Collection[int]) -> list[_Candidate]:
         """Return what rules make mentions, in text order, and what they reject; a span may have several types.
@@ -313,7 +310,7 @@ class Finder:
 
 
 def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) -> Int64:
-    """Return (M,) whether a word of a context is near each match."""
+    """Return (M,) whether a word of a context is near each match, in its sentence."""
     folded = rule.match != "exact"
     marked = text.where(lambda word: (word.casefold() if folded else word) in context.words)
     sums = np.append(0, marked.cumsum())

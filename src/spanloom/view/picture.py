@@ -103,7 +103,12 @@ def to_svg(
     check_number("width", width, MIN_COLUMNS, whole=True)
     names = type_names(documents, types)
     counts = f"{len(documents)} document(s), {sum(len(document.mentions) for document in documents)} mention(s)"
-    root = svg.canvas(width * CELL, 0, title, counts, _STYLE.strip() + "\n" + _colors(len(names)))
+    rules = [
+        "".join(f".spanloom .t{i} {{ color: {color}; }}\n" for i, color in enumerate(colors[: len(names)]))
+        for colors in (LIGHT, DARK)
+    ]
+    colors = f"{rules[0]}@media screen and (prefers-color-scheme: dark) {{\n{rules[1]}}}"
+    root = svg.canvas(width * CELL, 0, title, counts, f"{_STYLE.strip()}\n{colors}")
     top = 2 * CELL
     columns = width - 2 * _MARGIN
     for document in documents:
@@ -117,7 +122,14 @@ def to_svg(
             if line.opens and line is not lines[0]:
                 top += _GAP
             ruler = _ruler(line, columns)
-            _words(root, line, ruler, top)
+            for word, start, end in _spans(line.text):
+                if word.isspace() or start == end:
+                    continue
+                places = [ruler.cell(column) for column in range(start, end)]
+                low, size = min(at for at, _ in places), (end - start) * CELL
+                # letters that are joined must not be moved apart
+                way = {"direction": "rtl", "lengthAdjust": "spacingAndGlyphs"} if places[0][1] else {}
+                svg.write(root, "text", word, x=_x(low) + size / 2, y=top + _BASE, textLength=size, **way)
             below = 0
             strips = place(line, found, (0, columns), 1, ruler.extent)
             for strip in strips:
@@ -133,14 +145,6 @@ def to_svg(
             top += _TEXT + below * _TRACK
         top += 2 * _GAP
     return svg.render(root, top)
-
-
-def _colors(count: int) -> str:
-    rules = [
-        "".join(f".spanloom .t{i} {{ color: {color}; }}\n" for i, color in enumerate(colors[:count]))
-        for colors in (LIGHT, DARK)
-    ]
-    return f"{rules[0]}@media screen and (prefers-color-scheme: dark) {{\n{rules[1]}}}"
 
 
 def _spans(text: str) -> list[tuple[str, int, int]]:
@@ -165,17 +169,6 @@ def _ruler(line: DisplayLine, width: int) -> _Ruler:
             columns[column] = (at + (end - 1 - column if turned[i] else column - first), turned[i])
         at += end - first
     return _Ruler(columns, base, width)
-
-
-def _words(root: Element, line: DisplayLine, ruler: _Ruler, top: float) -> None:
-    for word, first, end in _spans(line.text):
-        if word.isspace() or first == end:
-            continue
-        places = [ruler.cell(column) for column in range(first, end)]
-        low, size = min(at for at, _ in places), (end - first) * CELL
-        # letters that are joined must not be moved apart
-        way = {"direction": "rtl", "lengthAdjust": "spacingAndGlyphs"} if places[0][1] else {}
-        svg.write(root, "text", word, x=_x(low) + size / 2, y=top + _BASE, textLength=size, **way)
 
 
 def _strip(root: Element, title: str, strip: Strip, ruler: _Ruler, top: float) -> None:

@@ -113,7 +113,13 @@ def place(
         low = min([left, *(text.column for text in name)])
         high = max([right, *(text.column + cells(text.text) for text in name)])
         # a name left of its strip must not look like the name of the strip before
-        row = _free(taken, low - APART * (low < left), high, max((text.below for text in name), default=0) + 1, lowest)
+        low -= APART * (low < left)
+        height, row = max((text.below for text in name), default=0) + 1, lowest
+        while any(low <= end and start <= high for several in taken[row : row + height] for start, end in several):
+            row += 1
+        taken.extend([] for _ in range(row + height - len(taken)))
+        for several in taken[row : row + height]:
+            several.append((low, high))
         if row < MOST_ROWS:
             strips.append(strip._replace(row=row, name=name))
         if strip.after:
@@ -121,17 +127,6 @@ def place(
         if lowest >= MOST_ROWS:
             break
     return strips
-
-
-def _free(taken: list[list[tuple[int, int]]], low: int, high: int, height: int, lowest: int) -> int:
-    """Reserve columns low to high in the first free rows from ``lowest`` on; return the first of the rows."""
-    row = lowest
-    while any(low <= end and start <= high for several in taken[row : row + height] for start, end in several):
-        row += 1
-    taken.extend([] for _ in range(row + height - len(taken)))
-    for i in range(height):
-        taken[row + i].append((low, high))
-    return row
 
 
 def _strip(line: DisplayLine, track: Track) -> Strip:
