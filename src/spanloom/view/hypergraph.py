@@ -81,7 +81,7 @@ def draw_hypergraph(
     Raises:
         UsageError: ``edges`` does not have one row for each word, or has an invalid number of a hyperedge.
 
-    >>> from spanloom.hypergraph import Child
+    >>> from spanloom.hypergraph import Child, Hyperedge
     >>> coin = Template(("A",), "A", frozenset({"A"}), (Hyperedge("heads", "A", (Child("A", 1),)),))
     >>> drawing = draw_hypergraph(coin, ["one", "two"], np.array([[0], [0]], np.int16))
     >>> drawing.startswith("<svg "), drawing.count('class="node"')
