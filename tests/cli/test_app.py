@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 import pytest
 
 from spanloom import __version__
+from spanloom.cli import app as app
 from spanloom.cli.execute import VERBS
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from spanloom.annotate.suggestions import sentences_of
 from spanloom.document import Document, Span
 from spanloom.document.span import join_spans
+from spanloom.document.surfaces import stripped_span
 from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, clip
 from spanloom.formats import from_record
@@ -130,29 +131,20 @@ def changes_of(act: Act, document: Document, state: State) -> dict[str, Any]:
         if denied in state.values:
             found[denied] = None  # what was rejected, and is marked now
         found[f"m:#.{number}" if "#" in key else key] = value
-    _check(document.text, found)
+    values = (value for value in found.values() if isinstance(value, dict))
+    mentions = [{name: part for name, part in value.items() if name != "note"} for value in values]
+    try:
+        problems = find_errors(from_record({"text": document.text, "mentions": mentions}))
+    except DataError as error:
+        raise Refused(422, error.message) from None
+    for problem in problems:
+        raise Refused(422, problem.message)
     return found
 
 
 def _identity(value: Mapping[str, Any]) -> tuple[str, str]:
     """The type and spans, by which mentions are the same."""
     return value["type"], str(value["spans"])
-
-
-def _check(text: str, found: Mapping[str, Any]) -> None:
-    """Check that mentions could be read from a file.
-
-    Raises:
-        Refused: the first problem.
-    """
-    values = (value for value in found.values() if isinstance(value, dict))
-    mentions = [{name: part for name, part in value.items() if name != "note"} for value in values]
-    try:
-        problem = next(iter(find_errors(from_record({"text": text, "mentions": mentions}))), None)
-    except DataError as error:
-        raise Refused(422, error.message) from None
-    if problem is not None:
-        raise Refused(422, problem.message)
 
 
 def spans_of(text: str, spans: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -170,16 +162,12 @@ def spans_of(text: str, spans: Sequence[Sequence[int]]) -> list[list[int]]:
     for start, end in sorted(map(list, spans)):
         if not 0 <= start < end <= len(text):
             raise Refused(422, f"characters {start} to {end} are outside the text, which has {len(text):,}")
-        while start < end and text[start].isspace():
-            start += 1
-        while start < end and text[end - 1].isspace():
-            end -= 1
-        if start == end:
+        if (span := stripped_span(start, end, text)) is None:
             continue
-        if found and start <= found[-1][1]:
-            found[-1][1] = max(end, found[-1][1])
+        if found and span.start <= found[-1][1]:
+            found[-1][1] = max(span.end, found[-1][1])
         else:
-            found.append([start, end])
+            found.append([*span])
     if not found:
         raise Refused(422, "only white space is selected; select a word")
     return [list(span) for span in join_spans(text, [Span(*span) for span in found])]

@@ -101,8 +101,7 @@ class Workplace:
         if self._learner is not None:
             self._learner.start()
         name = layer.strip() or self._annotator
-        numbers = self._store.numbers()
-        ids = {number: id for id, number in numbers.items()}
+        ids = {number: id for id, number in self._store.numbers().items()}
         place = {number: rank for rank, number in enumerate(self._order)}
         ordered = sorted(ids, key=lambda number: place.get(number, len(place)))
         position = self._store.connection.execute(

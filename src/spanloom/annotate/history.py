@@ -19,6 +19,7 @@ import numpy as np
 
 from spanloom.document import Document, Mention
 from spanloom.document.annotators import annotator_of
+from spanloom.document.markup import shorten
 from spanloom.errors import DataError, DataWarning, clip, plural
 from spanloom.files.output import Sink
 from spanloom.formats import to_record
@@ -86,17 +87,12 @@ def events(store: Store, number: int | None = None, layer: str | None = None) ->
         for key, after in changes.items():
             before = old.get(key)
             if before != after:
-                words = _words(text, key, after or before)
+                value: Any = after or before
+                of_sentence = [list(map(int, key[2:].split("-")))] if key[0] == "s" else []
+                spans = value["spans"] if key[0] in "mr" else of_sentence
+                words = shorten(" … ".join(text[start:end] for start, end in spans), _LONGEST)
                 row = (action.number, action.time, action.author, action.layer, name, action.kind, key)
                 yield Event(*row, before, after, words)
-
-
-def _words(text: str, key: str, value: Any) -> str:
-    if key[0] == "d":
-        return ""
-    spans = value["spans"] if key[0] in "mr" else [[int(place) for place in key[2:].split("-")]]
-    found = " … ".join(text[start:end] for start, end in spans)
-    return found if len(found) <= _LONGEST else found[: _LONGEST - 1] + "…"
 
 
 def what(event: Event) -> str:
@@ -239,8 +235,7 @@ def _loses(record: Mapping[str, Any]) -> bool:
     declared = record.get("meta", {}).get("annotation", "unknown")
     if declared in ("at-least", "unknown"):
         return False
-    kept = document_of(dict(record), State(values_of(record, "m:"), version=1)).meta["annotation"]
-    return bool(kept != declared)
+    return bool(document_of(dict(record), State(values_of(record, "m:"), version=1)).meta["annotation"] != declared)
 
 
 # Agreement of annotators on mentions that may nest, overlap and have gaps: F1, and F1 corrected for chance.
@@ -306,8 +301,7 @@ def agreement(documents: Iterable[Document]) -> list[Agreement]:
     for first, second in combinations(sorted(by_name), 2):
         shared = sorted(by_name[first].keys() & by_name[second].keys())
         if shared:
-            pairs = [(by_name[first][id], by_name[second][id]) for id in shared]
-            found.append(_compare(first, second, pairs))
+            found.append(_compare(first, second, [(by_name[first][id], by_name[second][id]) for id in shared]))
     return found
 
 

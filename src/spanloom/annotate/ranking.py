@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,52 +68,35 @@ def ranked(
         raise UsageError(f"the order {by} needs a model; name it with --model, or use --order random")
     ready = [prepare(document.copy(mentions=[])) for document in documents]
     lengths = np.array([max(document.token_count, 1) for document in ready])
-    values = _entropy(model, ready) / lengths if by == "entropy" else _errors(model, ready)
+    if by == "entropy":
+        if not isinstance(model, Recognizer):
+            raise UsageError(f"a {type(model).__name__} has no entropy; order by gain, errors or random")
+        ends = np.cumsum([document.sentence_count for document in ready])
+        sums = np.append(0.0, np.cumsum(model.entropy(ready)))
+        values: Floats = np.diff(np.append(0.0, sums[ends])) / lengths
+    else:
+        if "scores" not in model.capable:
+            raise UsageError(f"a {type(model).__name__} gives no probabilities; order by random")
+        values = np.array([sum(1 - (m.score or 0.0) for m in one.mentions) for one in model.stream(ready)], float)
+        if considers(model):
+            values += [sum(m.score or 0.0 for m in one.mentions) for one in model.alternatives(ready)]
     if by == "gain":
         values = values / (_DOCUMENT + _TOKEN * lengths)
     open_ = np.ones(len(ready), bool)
     open_[drawn] = False
-    others = _diverse(values, ready, open_, count - len(drawn))
-    best = [Chosen(number, float(values[number]), False) for number in others]
-    for number in drawn:  # spread among the others, so that they are annotated in the same way
-        best.insert(draw.randint(0, len(best)), Chosen(number, 0.0, True))
-    return best
-
-
-def _entropy(model: MentionModel, ready: Sequence[Document]) -> Floats:
-    if not isinstance(model, Recognizer):
-        raise UsageError(f"a {type(model).__name__} has no entropy; order by gain, errors or random")
-    ends = np.cumsum([document.sentence_count for document in ready])
-    sums = np.concatenate([[0.0], np.cumsum(model.entropy(ready))])
-    return cast(Floats, np.diff(np.concatenate([[0.0], sums[ends]])))
-
-
-def _errors(model: MentionModel, ready: Sequence[Document]) -> Floats:
-    """Return the expected number of wrong and missed mentions of each document."""
-    if "scores" not in model.capable:
-        raise UsageError(f"a {type(model).__name__} gives no probabilities; order by random")
-    found = np.array([sum(1 - (one.score or 0.0) for one in document.mentions) for document in model.stream(ready)])
-    if considers(model):
-        found = found + [sum(one.score or 0.0 for one in document.mentions) for document in model.alternatives(ready)]
-    return cast(Floats, found.astype(float))
-
-
-def _diverse(values: Floats, ready: Sequence[Document], open_: NDArray[np.bool_], count: int) -> list[int]:
-    """Return documents by value, each reduced by its likeness to those before it.
-
-    1. A document is the set of its words, hashed, as a vector of length 1.
-    2. The next one has the largest value times (1 - its largest cosine with one that was taken).
-    """
+    # each document, by value, is reduced by its likeness to those before it: the largest cosine of their hashed words
     vectors = np.zeros((len(ready), _WIDTH), np.float32)
     for row, document in zip(vectors, ready, strict=True):
         row[[hash_text(word.casefold()) % _WIDTH for word in {*document.words}]] = 1
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
     like = np.zeros(len(ready), np.float32)
     taken: list[int] = []
-    for _ in range(count):
-        left = np.where(open_, values * (1 - np.minimum(like, 1)), -np.inf)
-        number = int(left.argmax())
+    for _ in range(count - len(drawn)):
+        number = int(np.where(open_, values * (1 - np.minimum(like, 1)), -np.inf).argmax())
         taken.append(number)
         open_[number] = False
         like = np.maximum(like, vectors @ vectors[number])
-    return taken
+    best = [Chosen(number, float(values[number]), False) for number in taken]
+    for number in drawn:  # spread among the others, so that they are annotated in the same way
+        best.insert(draw.randint(0, len(best)), Chosen(number, 0.0, True))
+    return best

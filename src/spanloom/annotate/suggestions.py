@@ -50,8 +50,7 @@ def _part(document: Document, first: int, end: int) -> tuple[Document, int]:
     start, stop = int(tokens[0, 0]), int(tokens[-1, 1])
     columns = {name: values[low:high] for name, values in document.columns.items()}
     sentences = document.sentences[first:end] - low
-    part = Document(document.text[start:stop], document.id, tokens - start, sentences, columns)
-    return part, start
+    return Document(document.text[start:stop], document.id, tokens - start, sentences, columns), start
 
 
 class Suggestions:
@@ -106,32 +105,27 @@ class Suggestions:
         for key, value in values.items():
             if key[0] in own and start <= value["spans"][0][0] and value["spans"][-1][1] <= end:
                 own[key[0]].append(_moved({"type": value["type"], "spans": value["spans"]}, -start))
-        if not (own["m"] or own["r"]):
-            return {"mentions": await self._plain(number, piece, start, part, gone), "problem": ""}
-        body = {"document": {**to_record(piece), "mentions": own["m"]}, "rejected": own["r"]}
-        found: dict[str, Any] = await self._send(Job("suggest", self._name), body, gone)
-        return {**found, "mentions": [_moved(mention, start) for mention in found["mentions"]]}
-
-    async def _plain(
-        self, number: int, piece: Document, start: int, part: int, gone: Callable[[], Awaitable[None]]
-    ) -> Any:
-        """Return the suggestions for a part in which nothing is marked; they are kept in the store."""
-        key = number, part, self._model  # that of the name which is asked, also if it is replaced meanwhile
+        if own["m"] or own["r"]:
+            body = {"document": {**to_record(piece), "mentions": own["m"]}, "rejected": own["r"]}
+            found: dict[str, Any] = await self._send(Job("suggest", self._name), body, gone)
+            return {**found, "mentions": [_moved(mention, start) for mention in found["mentions"]]}
+        # where nothing is marked, they are kept in the store
+        place = number, part, self._model  # that of the name which is asked, also if it is replaced meanwhile
         row = self._store.connection.execute(
-            "SELECT mentions FROM suggestions WHERE document = ? AND part = ? AND model = ?", key
+            "SELECT mentions FROM suggestions WHERE document = ? AND part = ? AND model = ?", place
         ).fetchone()
         if row is not None:
-            return json.loads(row[0])
+            return {"mentions": json.loads(row[0]), "problem": ""}
         record = await self._send(Job("predict", self._name, others=self._others), to_record(piece), gone)
         considered = record.get("meta", {}).get("others", [])
-        found = [_moved(mention, start) for mention in [*record["mentions"], *considered]]
-        found.sort(key=lambda one: -one.get("score", 1))
+        mentions = [_moved(mention, start) for mention in [*record["mentions"], *considered]]
+        mentions.sort(key=lambda one: -one.get("score", 1))
         with self._store.writing(durable=False):
             old = "DELETE FROM suggestions WHERE document = ? AND part = ? AND model <> ?"
-            self._store.connection.execute(old, key)
-            row = (*key, json.dumps(found))
-            self._store.connection.execute("INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?)", row)
-        return found
+            self._store.connection.execute(old, place)
+            new = (*place, json.dumps(mentions))
+            self._store.connection.execute("INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?)", new)
+        return {"mentions": mentions, "problem": ""}
 
     async def explain(self, document: Document, mention: dict[str, Any], gone: Callable[[], Awaitable[None]]) -> Any:
         """Return why the model suggests a mention, or does not.
@@ -188,15 +182,8 @@ def of_annotators(store: Store, number: int) -> list[dict[str, Any]]:
         usual = [*votes.values()][given.index(Counter(given).most_common(1)[0][0])]
         kept = {name: part for name, part in usual.items() if name not in ("id", "score")}
         without = [layer for layer in layers if layer not in votes]
-        found.append(
-            {
-                **kept,
-                "score": len(votes) / len(layers),
-                "by": [*votes],
-                "without": without,
-                "disputed": _disputed(votes),
-            }
-        )
+        row = {"score": len(votes) / len(layers), "by": [*votes], "without": without, "disputed": _disputed(votes)}
+        found.append({**kept, **row})
     return sorted(found, key=lambda one: (-one["score"], one["spans"]))
 
 

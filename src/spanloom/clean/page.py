@@ -7,7 +7,7 @@ Elsewhere it reads in full, the most certain suspect first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from spanloom.clean.suspects import KINDS, Suspect
 from spanloom.document import Document
@@ -15,7 +15,7 @@ from spanloom.view import excerpts
 from spanloom.view.excerpts import both_sides, chooser, order_places, plain
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
-from spanloom.view.placement import Track, tracks, type_names
+from spanloom.view.placement import tracks, type_names
 from spanloom.view.style import page
 from spanloom.view.svg import clean
 
@@ -54,6 +54,10 @@ def suspects_page(documents: Sequence[Document], suspects: Sequence[Suspect], *,
     names = type_names(drawn)
     annotated = {number: tracks(documents[number], names) for number in named}
     cuts = {number: blocks(documents[number]) for number in named}
+    numbers = range(len(shown))
+    first = [min(mention.type for mention in suspect.mentions) for suspect in shown]
+    in_text = sorted(numbers, key=lambda n: (shown[n].document, shown[n].start))
+    places = order_places({"text": in_text, "type": sorted(numbers, key=lambda n: (first[n], n))})
     counts = Counter[str](suspect.kind for suspect in suspects)
     rows = "".join(
         f'<tr><th>{kind}</th><td>{counts[kind]:,}</td><td class="faint">{_MEANINGS[kind]}</td></tr>\n' for kind in KINDS
@@ -62,29 +66,16 @@ def suspects_page(documents: Sequence[Document], suspects: Sequence[Suspect], *,
     if len(suspects) > MOST:
         parts.append(f'<p class="faint">The {MOST:,} most certain of {len(suspects):,} are shown.</p>\n')
     form, rules = chooser({kind: f"{kind} ({counts[kind]:,})" for kind in KINDS if counts[kind]}, names, _ORDERS)
-    parts += [form, '<div class="excerpts">\n', *_articles(documents, shown, annotated, cuts, names)]
-    parts.append("</div>\n</main>\n" if shown else "</div>\n<p>None.</p>\n</main>\n")
-    return page(clean(title), "".join(parts), types=names, style=excerpts.STYLE + rules)
-
-
-def _articles(
-    documents: Sequence[Document],
-    suspects: Sequence[Suspect],
-    annotated: dict[int, list[Track]],
-    cuts: dict[int, list[tuple[int, int]]],
-    names: Sequence[str],
-) -> Iterator[str]:
-    numbers = range(len(suspects))
-    first = [min(mention.type for mention in suspect.mentions) for suspect in suspects]
-    in_text = sorted(numbers, key=lambda n: (suspects[n].document, suspects[n].start))
-    places = order_places({"text": in_text, "type": sorted(numbers, key=lambda n: (first[n], n))})
-    for suspect, place in zip(suspects, places, strict=True):
+    parts += [form, '<div class="excerpts">\n']
+    for suspect, place in zip(shown, places, strict=True):
         document = documents[suspect.document]
         other = [] if suspect.other is None else tracks(document.copy(mentions=[suspect.other]), names)
         classes = ["e", suspect.kind, *sorted({f"y{names.index(mention.type)}" for mention in suspect.mentions})]
         sides = {"annotated": annotated[suspect.document], "expected": other}
         body = both_sides(document.text, suspect.mentions, cuts[suspect.document], sides)
-        yield (
+        parts.append(
             f'<article class="{" ".join(classes)}" style="{place}"><h2>{suspect.kind} <span class="faint">'
             f"<bdi>{plain(suspect.name_in(documents))}</bdi>, {suspect.certainty:.1%}</span></h2>\n{body}</article>\n"
         )
+    parts.append("</div>\n</main>\n" if shown else "</div>\n<p>None.</p>\n</main>\n")
+    return page(clean(title), "".join(parts), types=names, style=excerpts.STYLE + rules)

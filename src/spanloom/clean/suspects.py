@@ -87,9 +87,21 @@ def judge(
     """
     recognizer.check()
     check_encoder_training(recognizer, several=True)
-    check_documents(documents)
+    for name, count in Counter(document.id for document in documents if document.id).most_common(1):
+        if count > 1:
+            raise DataError(
+                f"{plural(count, 'document')} have the id {clip(name)}, expected one id for each document; rename or "
+                "remove the others"
+            )
+    if not any(document.mentions for document in documents):
+        raise DataError("the documents contain no mentions to check; give annotated documents")
     fold = folds_of_documents(documents, folds, recognizer.random_state)
-    check_folds(documents, fold)
+    with_mentions = {number for number, document in zip(fold.tolist(), documents, strict=True) if document.mentions}
+    if len(with_mentions) < 2:
+        raise DataError(
+            "all mentions are in the documents of one fold, and the others teach nothing; give more annotated "
+            "documents, or another seed"
+        )
     number = iter(range(1, folds + 1))
     params = recognizer.get_params() | {"attributes": "off"}  # of no use here
     if recognizer.structure == AUTO:  # one for all folds, so that all can judge the same mentions
@@ -99,29 +111,26 @@ def judge(
     def fit(rest: list[int]) -> Recognizer:
         own = Recognizer(**params)
         own._crosses = False  # each judges other folds, and there are several
-        return _fitted(own, [documents[i] for i in rest], f"fold {next(number)} of {folds}", callback)
+        name = f"fold {next(number)} of {folds}"
+
+        def listener(progress: Progress) -> None:
+            if callback is not None:
+                callback(replace(progress, stage=f"{name}: {progress.stage}"))
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LostWarning)  # what cannot be held is counted for all folds together
+            return own.fit([documents[i] for i in rest], progress=listener)
 
     def predict(model: Recognizer, held: list[int]) -> list[JudgedDocument]:
-        return _judged(model, [documents[i] for i in held])
+        own = [documents[i] for i in held]
+        kept = [
+            [chance if held else None for chance, held in zip(chances, holds, strict=True)]
+            for chances, holds in zip(model.marginals(own), model.holds(own), strict=True)
+        ]
+        found = zip(own, kept, model.stream(own), model.alternatives(own), strict=True)
+        return [JudgedDocument(one, chances, a.mentions + b.mentions) for one, chances, a, b in found]
 
     return out_of_fold(fold, fit, predict)
-
-
-def check_documents(documents: Sequence[Document]) -> None:
-    """Check that documents have names of their own, if any, and mentions.
-
-    Raises:
-        DataError: one has the id of another, or there are no mentions.
-    """
-    ids = Counter(document.id for document in documents if document.id)
-    for name, count in ids.most_common(1):
-        if count > 1:
-            raise DataError(
-                f"{plural(count, 'document')} have the id {clip(name)}, expected one id for each document; rename or "
-                "remove the others"
-            )
-    if not any(document.mentions for document in documents):
-        raise DataError("the documents contain no mentions to check; give annotated documents")
 
 
 def folds_of_documents(documents: Sequence[Document], folds: int, seed: int) -> Ints:
@@ -144,45 +153,6 @@ def folds_of_documents(documents: Sequence[Document], folds: int, seed: int) -> 
             "documents, or fewer folds"
         )
     return deal(len(texts), folds, seed)[[number[document.text] for document in documents]]
-
-
-def check_folds(documents: Sequence[Document], fold: Ints) -> None:
-    """Check that the documents outside each fold have mentions to learn from.
-
-    Raises:
-        DataError: those of one have none.
-    """
-    with_mentions = {number for number, document in zip(fold.tolist(), documents, strict=True) if document.mentions}
-    if len(with_mentions) < 2:
-        raise DataError(
-            "all mentions are in the documents of one fold, and the others teach nothing; give more annotated "
-            "documents, or another seed"
-        )
-
-
-def _fitted(model: Recognizer, documents: list[Document], name: str, callback: Listener | None) -> Recognizer:
-    def listener(progress: Progress) -> None:
-        if callback is not None:
-            callback(replace(progress, stage=f"{name}: {progress.stage}"))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LostWarning)  # what cannot be held is counted for all folds together
-        return model.fit(documents, progress=listener)
-
-
-def _judged(model: Recognizer, documents: list[Document]) -> list[JudgedDocument]:
-    found = zip(
-        documents, model.marginals(documents), model.holds(documents), model.stream(documents),
-        model.alternatives(documents), strict=True,
-    )  # fmt: skip
-    return [
-        JudgedDocument(
-            document,
-            [chance if held else None for chance, held in zip(chances, holds, strict=True)],
-            [*predicted.mentions, *considered.mentions],
-        )
-        for document, chances, holds, predicted, considered in found
-    ]
 
 
 Kind: TypeAlias = Literal["wrong", "missing", "boundary", "type"]
@@ -362,8 +332,12 @@ class _Document(NamedTuple):
         Args:
             number: of the document.
         """
-        replaced = {reading.gold: reading for reading in self._replacements()}
-        used = {reading.other for reading in replaced.values()}
+        # the likeliest errors that have a gold mention in place of a proposed one; each is in one at most
+        replaced, used = dict[int, _Reading](), set[int]()
+        for reading in sorted(self._readings(), key=lambda reading: (-reading.odds, reading.gold, reading.other)):
+            if reading.gold not in replaced and reading.other not in used:
+                replaced[reading.gold] = reading
+                used.add(reading.other)
         for i, one in enumerate(self.gold):
             if i in replaced:
                 odds, kind, _, j = replaced[i]
@@ -372,16 +346,6 @@ class _Document(NamedTuple):
                 yield Suspect(number, "wrong", _certainty(_wrong(one)), one.mention, None)
         for one, odds in self._missing(used):
             yield Suspect(number, "missing", _certainty(odds), None, one.mention)
-
-    def _replacements(self) -> list[_Reading]:
-        """Return the likeliest errors that have a gold mention in place of a proposed one; each is in one at most."""
-        chosen, taken, used = list[_Reading](), set[int](), set[int]()
-        for reading in sorted(self._readings(), key=lambda reading: (-reading.odds, reading.gold, reading.other)):
-            if reading.gold not in taken and reading.other not in used:
-                chosen.append(reading)
-                taken.add(reading.gold)
-                used.add(reading.other)
-        return chosen
 
     def _readings(self) -> Iterator[_Reading]:
         for j, other in enumerate(self.proposed):

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spanloom.annotate.history import agreement, compared, events, write_events
+from spanloom.cli.data_verbs import Annotate
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import output_format_of, write_all
 from spanloom.errors import UsageError
@@ -17,9 +18,6 @@ from spanloom.files import STDIO
 from spanloom.files.output import output_file
 from spanloom.formats import read
 from spanloom.formats.store import Store
-
-if TYPE_CHECKING:
-    from spanloom.cli.data_verbs import Annotate
 
 _SERVING = (
     "output", "model", "learn", "vocabulary", "annotator", "types", "order", "host", "port", "allow_host", "encoder",
@@ -56,8 +54,7 @@ def run(args: Annotate) -> int | None:
         return None
     with extra("serve", "spanloom annotate"):
         serve = resolve_name("spanloom.cli.annotate_page:run")
-    code: int = serve(args, log)
-    return code
+    return int(serve(args, log))
 
 
 def _refuse(args: Annotate, names: Iterable[str], why: str) -> None:

@@ -7,13 +7,16 @@ import signal
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from starlette.types import ASGIApp
 
 from spanloom.annotate.api import Workplace, make_app
 from spanloom.annotate.history import import_documents
 from spanloom.annotate.learner import Learner, check_folder
 from spanloom.annotate.ranking import ORDERS, ranked
 from spanloom.annotate.suggestions import Suggestions
+from spanloom.cli.data_verbs import Annotate
 from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading
@@ -25,11 +28,6 @@ from spanloom.serve import Limits, Served, bind, is_loopback, open_models, serve
 from spanloom.serve.work import Workers
 from spanloom.vocabulary import read_vocabulary
 from spanloom.vocabulary.candidates import CandidateFinder
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-    from spanloom.cli.data_verbs import Annotate
 
 Reader = dict[str, Any]  # options of `Reading`
 _LISTED = 3  # documents that have changed

@@ -1,4 +1,4 @@
-"""The verbs and their options; a verb's work is in the module that `execute.VERBS` names.
+"""The verbs and their options; a verb's work is in the module of its name, or in the place that is given.
 
 A verb is a class: its fields are the command line, its docstring is the help, and the decorator (`verbs.verb`) adds
 options that many verbs share; an object with the options that were given goes to the verb's module. Modules of verbs
@@ -23,15 +23,7 @@ from spanloom import __version__
 from spanloom.cli import data_verbs as data_verbs
 from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, catch_signals, execute, open_streams, refused
-from spanloom.cli.options import (
-    Data,
-    Format,
-    Json,
-    Model,
-    Quiet,
-    argument,
-    option,
-)
+from spanloom.cli.options import Data, Format, Json, Model, Quiet, argument, option
 from spanloom.cli.verbs import Training, app, first_word, only, train_app, verb
 from spanloom.errors import LOG
 
@@ -88,12 +80,10 @@ class _TrainRecognizer(options.Options):
     """Train a recognizer of nested, overlapping and crossing mentions."""
 
     annotators: bool | None = option(
-        "--annotators",
-        "Treat files of --train as annotators of the same texts, unless meta.annotator names them.",
-        show_default=False,
+        "--annotators", "Treat files of --train as annotators of the same texts, unless meta.annotator names them."
     )
-    work: options.Work = None
-    executor: options.Executor = None
+    work: str | None = options.WORK
+    executor: str | None = options.EXECUTOR
 
 
 @_train("train linker", parameters="spanloom.link.parameters:LinkerParameters")
@@ -101,24 +91,24 @@ class _TrainLinker(options.Options):
     """Train a linker, which jointly recognizes mentions and links them to concepts of a vocabulary."""
 
     vocabulary: str | None = option("--vocabulary V", "The concepts to link to; any format of spanloom vocabulary.")
-    vocabulary_columns: options.VocabularyColumns = None
-    work: options.Work = None
+    vocabulary_columns: str | None = options.VOCABULARY_COLUMNS
+    work: str | None = options.WORK
 
 
 @_train("train segmenter", parameters="spanloom.segment.parameters:SegmenterParameters")
 class _TrainSegmenter(options.Options):
     """Train a segmenter of words and mentions in text without spaces, such as Chinese."""
 
-    work: options.Work = None
-    executor: options.Executor = None
+    work: str | None = options.WORK
+    executor: str | None = options.EXECUTOR
 
 
 @_train("train tagger", parameters="spanloom.tag.parameters:TaggerParameters")
 class _TrainTagger(options.Options):
     """Train a tagger of parts of speech or another column."""
 
-    work: options.Work = None
-    executor: options.Executor = None
+    work: str | None = options.WORK
+    executor: str | None = options.EXECUTOR
 
 
 @verb("train clusters", train_app, shared="input_format columns on_error force quiet")
@@ -139,6 +129,7 @@ class TrainClusters(options.Options):
 
 @verb(
     "teach",
+    place="spanloom.cli.train:teach_run",
     parameters="spanloom.recognize.parameters:RecognizerParameters",
     around=[Training],
     without="spanloom.recognize.parameters:OF_TEACHER",
@@ -146,11 +137,9 @@ class TrainClusters(options.Options):
 class _Teach(options.Options):
     """Distil a slow model into a fast one, using raw text and, optionally, gold mentions."""
 
-    model: str = argument("TEACHER", "Recognizer to distil: a model directory.", known=options.MODELS)
+    model: str = argument("TEACHER", "Recognizer to distil: a model directory.", known="spanloom.models:installed")
     source: list[str] = argument("RAW", "Text in any format: files, folders, or - for standard input.")
-    teacher: list[str] | None = option(
-        "--teacher MODEL", "Further teacher; repeatable; teachers are averaged.", known=options.MODELS
-    )
+    teacher: list[str] | None = option("--teacher MODEL", "Further teacher; repeatable; teachers are averaged.")
     crossed: list[str] | None = option("--crossed MODEL=TEXT", "Cross-fitted teacher with its own text; repeatable.")
     weight: list[float] | None = option(
         "--weight NUMBER",
@@ -172,14 +161,12 @@ class Predict(options.Options):
         "--answers", "Add the probability that a sentence, and a document, is completely correct.", False
     )
     reading: str | None = option(
-        "--reading NAME",
-        "Interpretation of overlaps: enough or all. [as in training]",
-        known="spanloom.model.choices:Reading",
+        "--reading NAME", "Interpretation of overlaps: enough or all. [as in training]", choice="Reading"
     )
     mentions: str | None = option(
         "--mentions NAME",
         "Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
-        known="spanloom.model.choices:WhichMentions",
+        choice="WhichMentions",
     )
     keep: list[str] | None = option(
         "--keep FILE", "Mentions that stay: those of the documents in FILE, by id, or own, those of INPUT."
@@ -223,16 +210,14 @@ class Evaluate(options.Options):
 
     gold: str = argument("GOLD", "Annotated documents.")
     predicted: str | None = argument("PREDICTED", "The same documents, predicted.", None)
-    model: str | None = option(
-        "--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.", known=options.MODELS
-    )
+    model: str | None = option("--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.")
     compare: str | None = option("--compare OTHER", "Other predictions of GOLD, for a paired test.")
     heads: bool = option("--heads", "Require matching heads in all rows and tests.", False)
     column: str | None = option("--column NAME", "Compare a token column, such as pos, instead of mentions.")
     concepts: bool = option("--concepts", "Also compare concepts, by document and by mention.", False)
     attributes: bool = option("--attributes", "Also compare the attributes of mentions, such as negated.", False)
     vocabulary: str | None = option("--vocabulary V", "With --concepts: vocabulary, to resolve equivalent identifiers.")
-    vocabulary_columns: options.VocabularyColumns = None
+    vocabulary_columns: str | None = options.VOCABULARY_COLUMNS
     types: list[str] | None = option("--types A,B", "Restrict the comparison to these types. [all]")
     words: bool = option("--words", "Also compare tokens (word segmentation).", False)
     known: str | None = option(
@@ -241,7 +226,7 @@ class Evaluate(options.Options):
     mentions: str | None = option(
         "--mentions NAME",
         "With a linker: find mentions, or link the given mentions of GOLD. [find]",
-        known="spanloom.model.choices:WhichMentions",
+        choice="WhichMentions",
     )
     html: str | None = option("--html FILE", "Write a page of all errors, gold over prediction, too.")
 
@@ -262,11 +247,9 @@ class _Clean(options.Options):
     folds: int | None = option("--folds N", "Number of folds of cross-validation. [5]", min=2)
     least: float | None = option("--least P", "Drop suspects with a lower certainty. [0.05]", min=0.0, max=1.0)
     limit: int | None = option("--limit -n N", "Show only the N most certain suspects.", min=1)
-    features: str | None = option(
-        "--features TEXT", "Feature preset, as in train recognizer. [fast]", known="spanloom.model.choices:Preset"
-    )
+    features: str | None = option("--features TEXT", "Feature preset, as in train recognizer. [fast]", choice="Preset")
     l2: options.TriedLambdas = None
-    force: bool | None = option("--force", "Overwrite an existing output.", show_default=False)  # type: ignore[assignment]
+    force: bool | None = option("--force", "Overwrite an existing output.")  # type: ignore[assignment]
     quiet: options.QuietOrConfig = None  # type: ignore[assignment]
 
 
@@ -297,12 +280,12 @@ class Explain(options.Options):
     top: int = option("--top N", "Number of roles, candidates and features shown; 0 for all.", 5, min=0)
 
 
-@verb("export", shared="encoder force quiet")
+@verb("export", place="spanloom.cli.train:export_run", shared="encoder force quiet")
 class Export(options.Options):
     """Export an encoder model to ONNX, to predict without PyTorch."""
 
     model: Model
-    output: options.ExportOutput
+    output: str = options.EXPORT_OUTPUT
     onnx: bool = option("--onnx", "Export to ONNX Runtime.", False)
     precision: str = option(
         "--precision NAME", "Precision of the encoder: float32 or int8.", "float32", known="float32 int8"
@@ -310,12 +293,12 @@ class Export(options.Options):
     window: int | None = option("--window N", "Sub-words per window; fewer are faster. [as in training]")
 
 
-@verb("compact", shared="input_format columns on_error force jobs quiet")
+@verb("compact", place="spanloom.cli.train:compact_run", shared="input_format columns on_error force jobs quiet")
 class Compact(options.Options):
     """Compress a recognizer or segmenter: drop small weights, store the others in eight bits."""
 
     model: Model
-    output: options.ExportOutput
+    output: str = options.EXPORT_OUTPUT
     dev: list[str] | None = option("--dev DATA", "Annotated documents to measure F1 on; repeatable.")
     loss: float | None = option("--loss POINTS", "Accepted loss of F1 on --dev, in points. [0.3]", min=0, max=100)
     threshold: float | None = option(
@@ -323,7 +306,7 @@ class Compact(options.Options):
     )
 
 
-@verb("models")
+@verb("models", place="spanloom.cli.installed:run")
 def _models(as_json: Json = False) -> None:
     """List installed models: types, licence, test F1 and size."""
 
@@ -335,9 +318,7 @@ class View(options.Options):
     data: Data
     output: str | None = option("--output -o FILE", "Write a page (.html) or a drawing (.svg) instead.")
     hypergraph: str | None = option(
-        "--hypergraph MODEL",
-        "With --output: draw the best sub-hypergraphs of this model instead.",
-        known=options.MODELS,
+        "--hypergraph MODEL", "With --output: draw the best sub-hypergraphs of this model instead."
     )
     limit: options.Limit = None
 
@@ -349,7 +330,6 @@ class Serve(options.Options):
     models: list[str] = argument(
         "MODEL...",
         "Model directories, whose names become those of the models, names of installed models, or NAME=DIRECTORY.",
-        known=options.MODELS,
     )
     host: options.Host = "127.0.0.1"
     port: options.Port = 8000
@@ -358,20 +338,18 @@ class Serve(options.Options):
     max_sentence: int = option("--max-sentence N", "Maximum tokens of a sentence.", 20_000, min=1)
     max_memory: int = option("--max-memory MB", "Maximum memory of a request.", 1024, min=16)
     timeout: float = option("--timeout SECONDS", "When a request is given up.", 30.0, min=0.1)
-    allow_host: options.AllowHost = None
-    encoder: options.EncoderFolder = None
+    allow_host: list[str] | None = options.ALLOW_HOST
+    encoder: str | None = options.ENCODER
     jobs: int | None = option("--jobs -j N", "Short requests at once, and long ones; as cores if not given.", min=1)
     quiet: Quiet = False
 
 
-@verb("completion")
-def _completion(
-    shell: Annotated[str, argument("SHELL", "bash, zsh or fish.", known="bash zsh fish")],
-) -> None:
+@verb("completion", place="spanloom.cli.verbs:completion_run")
+def _completion(shell: Annotated[str, argument("SHELL", "bash, zsh or fish.", known="bash zsh fish")]) -> None:
     """Print a shell completion script."""
 
 
-@verb("warm", hidden=True)
+@verb("warm", place="spanloom.cli.installed:warm", hidden=True)
 def _warm(quiet: Quiet = False) -> None:
     """Do nothing (deprecated): kernels are compiled when Spanloom is installed."""
 

@@ -71,8 +71,7 @@ def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> i
         write(with_suspects(judged, shown), options.output, format="jsonl", force=options.force)
     if options.output != STDIO:
         print(_json(judged, found, shown) if as_json else _table(documents, shown), end="")
-    for line in filter(None, (_summary(documents, found, shown), not_judged(judged))):
-        log(line)
+    log(*filter(None, (_summary(documents, found, shown), not_judged(judged))))
     return reading.finish()
 
 
@@ -107,19 +106,13 @@ def _summary(documents: Sequence[Document], found: Sequence[Suspect], shown: Seq
 def _json(judged: Sequence[JudgedDocument], found: Sequence[Suspect], shown: Sequence[Suspect]) -> str:
     documents = [one.document for one in judged]
     chances = [chance for one in judged for chance in one.probabilities]
+    places = ((one, documents[one.document]) for one in shown)
     values = {
         "documents": len(documents),
         "mentions": len(chances),
         "not_judged": chances.count(None),
         "found": len(found),
-        "suspects": [
-            {
-                "document": suspect.document,
-                "id": documents[suspect.document].id,
-                **suspect.to_dict(documents[suspect.document].text),
-            }
-            for suspect in shown
-        ],
+        "suspects": [{"document": one.document, "id": of.id, **one.to_dict(of.text)} for one, of in places],
     }
     return json.dumps(values, indent=1) + "\n"
 

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.data_verbs import Convert, Split
 from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.reading import Reading, lost, number_of, write_all
@@ -18,15 +19,12 @@ from spanloom.document.parts import split
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_folder
-from spanloom.formats import FORMATS, Format, Losses, write
+from spanloom.formats import FORMATS, Losses, write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
 from spanloom.formats.scanning import format_named
 from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 from spanloom.view.cells import aligned
-
-if TYPE_CHECKING:
-    from spanloom.cli.data_verbs import Convert, Split
 
 
 def split_run(args: Split) -> int | None:
@@ -42,10 +40,24 @@ def split_run(args: Split) -> int | None:
         found = split(documents, shares, args.seed or 0, args.by)
     except DataError as error:
         raise DataError(error.message, path=", ".join(args.source)) from None
-    losses = _write(found, args.output, kind, args.force)
+    names = {name: name if kind.name in _FOLDERS else f"{name}{kind.suffixes[0]}" for name in found}
+    root, losses = Path(args.output).resolve(), Losses()
+
+    def may_replace(file: Path) -> bool:
+        inside = file.resolve().relative_to(root)
+        return inside.parts[0] in names.values() and (len(inside.parts) == 1 or inside.suffix in _ENDINGS)
+
+    with output_folder(args.output, force=args.force, may_replace=may_replace) as folder:
+        for name, part in found.items():
+            ready = map(prepare, part) if kind.name in _TOKENIZED else part
+            for what, count in write(ready, folder / names[name], kind.name).counts.items():
+                losses.add(what, count)
     if losses:
         log.notice(lost(losses))
-    counts = {name: _counts(part) for name, part in found.items()}
+    counts: dict[str, dict[str, Any]] = {}
+    for name, part in found.items():
+        types = Counter(mention.type for document in part for mention in document.mentions)
+        counts[name] = {"documents": len(part), "mentions": types.total(), "types": dict(sorted(types.items()))}
     print(json.dumps(counts, ensure_ascii=False, indent=2) if args.as_json else _table(counts))
     return reading.finish()
 
@@ -69,28 +81,6 @@ def parse_parts(parts: str) -> dict[str, float]:
     return found
 
 
-def _write(found: Mapping[str, list[Document]], output: str, kind: Format, force: bool) -> Losses:
-    names = {name: name if kind.name in _FOLDERS else f"{name}{kind.suffixes[0]}" for name in found}
-    root, losses = Path(output).resolve(), Losses()
-
-    def may_replace(file: Path) -> bool:
-        inside = file.resolve().relative_to(root)
-        known = len(inside.parts) == 1 or inside.suffix in _ENDINGS
-        return inside.parts[0] in names.values() and known
-
-    with output_folder(output, force=force, may_replace=may_replace) as folder:
-        for name, part in found.items():
-            documents = map(prepare, part) if kind.name in _TOKENIZED else part
-            for what, count in write(documents, folder / names[name], kind.name).counts.items():
-                losses.add(what, count)
-    return losses
-
-
-def _counts(documents: list[Document]) -> dict[str, Any]:
-    types = Counter(mention.type for document in documents for mention in document.mentions)
-    return {"documents": len(documents), "mentions": types.total(), "types": dict(sorted(types.items()))}
-
-
 def _table(counts: Mapping[str, dict[str, Any]]) -> str:
     types = sorted({kind for part in counts.values() for kind in part["types"]})
     rows = [["", *counts]]
@@ -105,8 +95,14 @@ def run(args: Convert) -> int | None:
     log = Messages(args.quiet)
     of_format = {"columns": args.columns, "texts": args.texts, "tag_names": args.tag_names}
     reading = Reading(log, input_format=args.input_format, on_error=args.on_error, **of_format)
-    given = {"type": args.mention_type, "ambiguous": args.ambiguous, "annotation": args.annotation}
-    settings = _settings(args.from_llm, {name: value for name, value in given.items() if value is not None})
+    given: dict[str, Any] = {"type": args.mention_type, "ambiguous": args.ambiguous, "annotation": args.annotation}
+    given = {name: value for name, value in given.items() if value is not None}
+    if args.from_llm is None and given:
+        raise UsageError(f"--{next(iter(given))} is about the answers of a language model; name them with --from-llm")
+    try:
+        settings = AnswerSettings(**given)
+    except UsageError as error:
+        raise UsageError(f"--{error}") from None
     documents: Iterable[Document] = reading(args.source, mentions=args.from_llm is None)
     documents = counted(documents, "converting", quiet=args.quiet, total=partial(number_of, args.source))
     report = AnswerReport()
@@ -123,27 +119,12 @@ def run(args: Convert) -> int | None:
     options: dict[str, Any] = {} if args.scheme is None else {"scheme": args.scheme}
     write_all(documents, args.target, log, output_format, force=args.force, **options)
     code = reading.finish()
-    return code if args.from_llm is None else _report(report, log) or code
-
-
-def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:
-    """Return the settings for answers; they are refused without answers."""
-    if from_llm is None and given:
-        name = next(iter(given))
-        raise UsageError(f"--{name} is about the answers of a language model; name them with --from-llm")
-    try:
-        return AnswerSettings(**given)
-    except UsageError as error:
-        raise UsageError(f"--{error}") from None
-
-
-def _report(report: AnswerReport, log: Messages) -> int | None:
-    """Report each problem with its place, then the counts; unreadable answers are reported even if quiet."""
-    for problem in report.problems:
+    for problem in report.problems:  # unreadable answers even if quiet
         is_error = problem.severity == "error"
         (Messages() if is_error else log).notice(f"{'left out: ' * is_error}{problem.to_error()}")
-    log(f"spanloom: {report}")
-    return FAILED if report.unreadable else None
+    if args.from_llm is not None:
+        log(f"spanloom: {report}")
+    return FAILED if report.unreadable else code
 
 
 # `spanloom split`: documents divided into parts, such as for training, development and testing.

@@ -13,7 +13,7 @@ class Annotate(options.Options):
 
     data: Data
     output: str | None = option("--output -o STORE", "File of the store; an existing one is continued.")
-    model: str | None = option("--model MODEL", "Model that suggests mentions.", known=options.MODELS)
+    model: str | None = option("--model MODEL", "Model that suggests mentions.")
     learn: str | None = option("--learn FOLDER", "Learn in the background; folder of the model and its curve.")
     vocabulary: str | None = option("--vocabulary V", "Vocabulary in which concepts are searched.")
     annotator: str = option("--annotator NAME", "Annotator, if the page names no other.", "annotator")
@@ -26,7 +26,7 @@ class Annotate(options.Options):
     agreed: bool = option("--agreement", "Print the agreement of the annotators of a store, and exit.", False)
     host: options.Host = "127.0.0.1"
     port: options.Port = 8010
-    allow_host: options.AllowHost = None
+    allow_host: list[str] | None = options.ALLOW_HOST
 
 
 @verb("next", shared="encoder input_format columns force seed quiet")
@@ -34,7 +34,7 @@ class Next(options.Options):
     """Choose the documents to annotate next: those from which a model learns most for the time."""
 
     data: options.Inputs
-    model: str | None = option("--model MODEL", "Model that is to learn from the documents.", known=options.MODELS)
+    model: str | None = option("--model MODEL", "Model that is to learn from the documents.")
     count: int = option("-n --count N", "Number of documents.", 50, min=1)
     order: str = option("--order NAME", "gain, entropy (per token), errors (expected number) or random.", "gain")
     random_share: float = option("--random-share X", "Share drawn at random, for evaluation.", 0.1, min=0, max=1)
@@ -50,8 +50,8 @@ class Convert(options.Options):
     source: list[str] = argument("IN", "Files, folders, or - for standard input.")
     target: str = argument("OUT", "A file, a folder, or - for standard output.")
     output_format: Format = None
-    texts: options.TableTexts = None
-    tag_names: options.TagNames = None
+    texts: str | None = options.TABLE_TEXTS
+    tag_names: str | None = options.TAG_NAMES
     on_error: options.OnErrorSkip = "skip"
     scheme: str | None = option(
         "--scheme NAME", "Tag scheme of an output column file: bio or bilou. [bio]", known="bio bilou"
@@ -70,7 +70,7 @@ class Convert(options.Options):
     annotation: str | None = option(
         "--annotation NAME",
         "With --from-llm: completeness: complete, at-least or unknown. [at-least]",
-        known="spanloom.model.choices:Completeness",
+        choice="Completeness",
     )
     types: list[str] | None = option("--types A,B", "Train on these types only. [all]")
 
@@ -89,11 +89,11 @@ class Label(options.Options):
         "--annotation NAME",
         "Completeness of the labels: complete, at-least or unknown.",
         "at-least",
-        known="spanloom.model.choices:Completeness",
+        choice="Completeness",
     )
 
 
-@verb("split", shared="input_format columns on_error seed as_json force quiet")
+@verb("split", place="spanloom.cli.convert:split_run", shared="input_format columns on_error seed as_json force quiet")
 class Split(options.Options):
     """Split documents into training, development and test parts, and count their contents."""
 
@@ -116,8 +116,8 @@ class Validate(options.Options):
     """Check annotated documents: list problems with file and line; exit 1 if there is an error."""
 
     data: Data
-    texts: options.TableTexts = None
-    tag_names: options.TagNames = None
+    texts: str | None = options.TABLE_TEXTS
+    tag_names: str | None = options.TAG_NAMES
 
 
 @verb("vocabulary", shared="as_json force quiet")
@@ -133,6 +133,6 @@ class ReadVocabulary(options.Options):
         known="spanloom.vocabulary:VOCABULARY_FORMATS",
     )
     columns: str | None = option("--columns NAMES", options.NAMED_COLUMNS)
-    encoding: options.Encoding = None
+    encoding: str | None = options.ENCODING
     language: list[str] | None = option("--language NAME", "Language of names, such as ENG; repeatable. [UMLS: ENG]")
     source: list[str] | None = option("--source NAME", "Source of names, such as MSH; repeatable. [all]")

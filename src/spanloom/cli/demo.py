@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.app import Demo
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.progress import Reporter
@@ -22,9 +23,6 @@ from spanloom.model.corpus import TypeFilter
 from spanloom.recognize import Recognizer
 from spanloom.view import render
 from spanloom.vocabulary import Vocabulary, read_vocabulary
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Demo
 
 _EPOCHS = 40  # a corpus this small takes more passes than a large one
 _LINKED = ("problem", "treatment")  # their concepts are in the vocabulary, and they seldom nest in one another
@@ -58,15 +56,22 @@ def run(args: Demo) -> None:
             write([sample], folder / _PREDICTIONS)
     shown = plural(len(sample.mentions), "mention")
     beside = "and the concepts of each" if args.linker else "and the probability of each"
-    log(f"A note that it has never seen, with {shown} {beside}:")
-    log()
+    log(f"A note that it has never seen, with {shown} {beside}:", "")
     width, color = terminal()
     print(render(sample, width=width, color=color), end="", flush=True)
     if vocabulary is not None:
         print()
         for identifier in dict.fromkeys(name for mention in sample.mentions for name in mention.concepts):
             print(f"  {identifier}  {vocabulary[vocabulary.find(identifier)].name}", flush=True)
-    _show_next_steps(args.output, args.linker, log)
+    log("", "Try next:")
+    if args.output is None:
+        more = "--linker " * args.linker
+        log(f"  spanloom demo {more}--output demo          keep the model and the predictions")
+    output, kind = args.output or "demo", "linker" if args.linker else "recognizer"
+    saved, test = Path(output, _MODEL), clinical() / "test"
+    log(f"  echo 'No chest pain or dyspnea.' | spanloom predict {saved} -")
+    log(f"  spanloom evaluate {test} --model {saved}{' --concepts' * args.linker}", f"  spanloom inspect {saved}")
+    log(f"  spanloom view {Path(output, _PREDICTIONS)}", f"  spanloom train {kind} --help")
 
 
 def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messages, quiet: bool) -> None:
@@ -83,8 +88,7 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messa
     with Reporter(quiet) as reporter:
         model.fit(train, dev=dev, progress=reporter, **more)
     first, *_, last = summary(model, monotonic() - start)  # the rest is for who knows the model; `inspect` shows it
-    log(f"  {first}")
-    log(f"  {last}")
+    log(f"  {first}", f"  {last}")
     found = model.predict(test)
     report = evaluate(test, found, bootstrap=0)
     if vocabulary is None:
@@ -100,17 +104,3 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messa
         f"On {plural(len(test), 'note')} kept apart: F1 of mentions {100 * report.overall.f1:.1f}, of the notes' "
         f"concepts {100 * linked.documents.f1:.1f}. Mentions with gaps, which a linker does not find, count as missed."
     )
-
-
-def _show_next_steps(output: str | None, linker: bool, log: Messages) -> None:
-    log()
-    log("Try next:")
-    if output is None:
-        log(f"  spanloom demo {'--linker ' if linker else ''}--output demo          keep the model and the predictions")
-        output = "demo"
-    model, test = Path(output, _MODEL), clinical() / "test"
-    log(f"  echo 'No chest pain or dyspnea.' | spanloom predict {model} -")
-    log(f"  spanloom evaluate {test} --model {model}{' --concepts' if linker else ''}")
-    log(f"  spanloom inspect {model}")
-    log(f"  spanloom view {Path(output, _PREDICTIONS)}")
-    log(f"  spanloom train {'linker' if linker else 'recognizer'} --help")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.app import Evaluate
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.predict import load_model, predict
 from spanloom.cli.reading import Reading, check_page
@@ -14,9 +15,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.evaluate import (
     KEYS,
-    Calibration,
     Point,
-    Report,
     calibration,
     concept_test,
     evaluate,
@@ -32,14 +31,11 @@ from spanloom.evaluate.words import evaluate_words
 from spanloom.files import STDIO
 from spanloom.files.output import output_file
 from spanloom.model.corpus import TypeFilter
-from spanloom.model.protocol import MentionModel, Model, Swept, fills_column, finds_mentions, links, sweeps
+from spanloom.model.protocol import Model, Swept, fills_column, finds_mentions, links, sweeps
 from spanloom.text import prepare
 from spanloom.view.error_page import error_page
 from spanloom.view.plots import require
 from spanloom.vocabulary import read_vocabulary
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Evaluate
 
 _HEADINGS = {
     "segmentation": "segmentation\n",
@@ -92,7 +88,8 @@ def run(args: Evaluate) -> int | None:
     if predictor is not None and args.concepts and resolver is None and links(predictor):
         resolver = predictor.resolver
     # sentences, our own where gold has none, are what intervals are drawn over
-    reading = Reading.of(args, Messages(args.quiet))
+    log = Messages(args.quiet)
+    reading = Reading.of(args, log)
     given = reading(args.gold)
     documents = [prepare(document) for document in (_with_words(given, args.gold) if args.words else given)]
     documents = list(TypeFilter(args.types).checked(documents))
@@ -101,7 +98,15 @@ def run(args: Evaluate) -> int | None:
     if predictor is None:
         found = list(TypeFilter(args.types)(reading(args.predicted or "")))
     else:
-        marked = _marked(predictor, documents, args.mentions, Messages(args.quiet))
+        if finds_mentions(predictor):
+            unseen = {mention.type for document in documents for mention in document.mentions} - {*predictor.types_}
+            done = "linked" if args.mentions == "given" else "predicted"
+            if unseen:
+                log(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
+            log(f"predicting {plural(len(documents), 'document')}")
+        # one that links given mentions keeps what it cannot link, and that must not be gold
+        bare = map(_bare, documents) if "given_mentions" in predictor.capable else documents
+        marked = predict(predictor, bare, log, mentions=args.mentions)
         marked = counted(marked, "predicting", quiet=args.quiet, total=lambda: len(documents))
         found = list(TypeFilter(args.types)(marked))
     if column is not None:
@@ -112,30 +117,45 @@ def run(args: Evaluate) -> int | None:
     report = evaluate(documents, found, match=match, keys=others, seed=seed)
     own = [mention.score for document in found for mention in document.mentions]
     scores = calibration(documents, found, key=KEYS[match]) if own and None not in own else None
-    linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if args.concepts else None
-    asserted = evaluate_attributes(documents, found, seed=seed) if args.attributes else None
-    test = linked_test = None
-    if args.compare is not None:
-        other = list(TypeFilter(args.types)(reading(args.compare)))
-        test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
-        linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if args.concepts else None
     training = None if args.known is None else list(reading(args.known))
-    segmented = None
+    more: dict[str, Any] = {}  # in the order of the tables
     if args.words:
         known = None if training is None else _with_words(training, args.known or "")
         words = None if known is None else {word for document in known for word in document.words}
-        segmented = evaluate_words(documents, found, known=words, seed=seed)
+        more["segmentation"] = evaluate_words(documents, found, known=words, seed=seed)
+    if args.concepts:
+        more["concepts"] = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed)
+    if args.attributes:
+        more["attributes"] = evaluate_attributes(documents, found, seed=seed)
+    if scores is not None:
+        more["calibration"] = scores
+    if args.compare is not None:
+        other = list(TypeFilter(args.types)(reading(args.compare)))
+        more["paired_test"] = paired_test(documents, found, other, seed=seed, key=KEYS[match])
+        if args.concepts:
+            more["concept_test"] = concept_test(documents, found, other, vocabulary=resolver, seed=seed)
     if args.html is not None:
         title = f"Errors of {Path(args.model or args.predicted or args.gold).name} on {Path(args.gold).name}"
-        known_model = predictor if predictor is not None and finds_mentions(predictor) else None
-        page = _page(documents, found, report, scores, model=known_model, known=training, title=title)
+        curve = () if scores is None else precision_recall(documents, found, key=KEYS[match])
+        note, penalties, learning = "as predicted", list[Point](), None
+        if predictor is not None and finds_mentions(predictor):
+            if sweeps(predictor):
+                note = f"as predicted, with the tuned mention penalty {predictor.fitted.penalty:.2f}"
+                penalties = _penalties(predictor, documents, found, KEYS[match])
+            learning = predictor.learning()
+        page = error_page(
+            documents, found, report, calibration=scores, curve=curve, note=note, penalties=penalties,
+            learning=learning if learning and any(learning.f1.values()) else None, known=training, title=title,
+        )  # fmt: skip
         with output_file(args.html, force=args.force) as file:
             file.write(page)
-    more = {
-        "segmentation": segmented, "concepts": linked, "attributes": asserted, "calibration": scores,
-        "paired_test": test, "concept_test": linked_test,
-    }  # fmt: skip
-    print(_printed(report, more, args.as_json), end="")
+    if args.as_json:
+        absent = {"concept_test": None} if args.concepts else {}
+        values = {**absent, **report.to_dict(), "calibration": None, "paired_test": None}
+        print(json.dumps(values | {name: part.to_dict() for name, part in more.items()}, indent=2))
+    else:
+        tables = (_HEADINGS.get(name, "") + part.to_text() for name, part in more.items())
+        print("\n".join([report.to_text(), *tables]), end="")
     return reading.finish()
 
 
@@ -164,51 +184,10 @@ def _column(model: Model | None, column: str | None) -> str | None:
     return None
 
 
-def _marked(model: Model, documents: list[Document], mentions: str | None, log: Messages) -> Iterator[Document]:
-    if finds_mentions(model):
-        unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
-        if unseen:
-            done = "linked" if mentions == "given" else "predicted"
-            log(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
-        log(f"predicting {plural(len(documents), 'document')}")
-    # one that links given mentions keeps what it cannot link, and that must not be gold
-    given = map(_bare, documents) if "given_mentions" in model.capable else documents
-    return predict(model, given, log, mentions=mentions)
-
-
 def _bare(document: Document) -> Document:
     """Return a document whose mentions have neither concepts nor attributes."""
     nothing: dict[str, Any] = {"concepts": (), "concept_scores": (), "attributes": {}, "attribute_scores": {}}
     return document.copy(mentions=[mention.replace(**nothing) for mention in document.mentions])
-
-
-def _page(
-    gold: Sequence[Document], predicted: Sequence[Document], report: Report, scores: Calibration | None, *,
-    model: MentionModel | None, known: list[Document] | None, title: str,
-) -> str:  # fmt: skip
-    """Return the page of errors.
-
-    Args:
-        gold: N documents.
-        predicted: predictions for the same texts.
-        report: of the same.
-        scores: calibration, if all predicted mentions have scores.
-        model: that predicted, if it is known: for its learning curve and its mention penalty.
-        known: the training data, if they are given.
-        title: of the page.
-    """
-    curve = () if scores is None else precision_recall(gold, predicted, key=KEYS[report.match])
-    note, penalties = "as predicted", list[Point]()
-    if model is not None and sweeps(model):
-        note = f"as predicted, with the tuned mention penalty {model.fitted.penalty:.2f}"
-        penalties = _penalties(model, gold, predicted, KEYS[report.match])
-    learning = None if model is None else model.learning()
-    if learning is not None and not any(learning.f1.values()):
-        learning = None
-    return error_page(
-        gold, predicted, report, calibration=scores, curve=curve, note=note, penalties=penalties,
-        learning=learning, known=known, title=title,
-    )  # fmt: skip
 
 
 def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Document], key: Key) -> list[Point]:
@@ -220,20 +199,3 @@ def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Docum
         kept = [document.copy(mentions=[m for m in document.mentions if m.type in types]) for document in found]
         points += [point._replace(threshold=penalty) for point in precision_recall(gold, kept, key=key)]
     return points
-
-
-def _printed(report: Report, others: Mapping[str, Any], as_json: bool) -> str:
-    """Return results as tables, with an empty line between; or as JSON.
-
-    Args:
-        report: of mentions.
-        others: in the order of the tables; ``None`` for what was not requested, or is not available.
-        as_json: with words, concepts and attributes only if they were compared.
-    """
-    found = {name: part for name, part in others.items() if part is not None}
-    if not as_json:
-        tables = (_HEADINGS.get(name, "") + part.to_text() for name, part in found.items())
-        return "\n".join([report.to_text(), *tables])
-    absent = {"concept_test": None} if "concepts" in found else {}
-    values = {**absent, **report.to_dict(), "calibration": None, "paired_test": None}
-    return json.dumps(values | {name: part.to_dict() for name, part in found.items()}, indent=2) + "\n"

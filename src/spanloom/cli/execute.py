@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import resolve_name
@@ -35,26 +36,8 @@ from spanloom.files.walk import meant_path
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
-_OWN = (
-    "annotate", "clean", "convert", "demo", "evaluate", "explain", "inspect", "label", "next", "predict",
-    "serve", "validate", "view", "vocabulary",
-)  # fmt: skip
-# verb -> what takes its options; imported when the verb runs: `--help` must not wait for them
-VERBS = {verb: f"spanloom.cli.{verb}:run" for verb in _OWN} | {
-    "": "spanloom.cli.start:run",
-    "compact": "spanloom.cli.train:compact_run",
-    "completion": "spanloom.cli.verbs:completion_run",
-    "export": "spanloom.cli.train:export_run",
-    "models": "spanloom.cli.installed:run",
-    "split": "spanloom.cli.convert:split_run",
-    "teach": "spanloom.cli.train:teach_run",
-    "train clusters": "spanloom.cli.train:clusters_run",
-    "train linker": "spanloom.cli.train:linker",
-    "train recognizer": "spanloom.cli.train:recognizer",
-    "train segmenter": "spanloom.cli.train:segmenter",
-    "train tagger": "spanloom.cli.train:tagger",
-    "warm": "spanloom.cli.installed:warm",
-}
+# verb -> what takes its options; `verbs.verb` adds to it. Imported when the verb runs: `--help` must not wait for it
+VERBS = {"": "spanloom.cli.start:run"}
 # options that name models and inputs
 _MODELS = ("model", "teacher", "hypergraph")
 _INPUTS = ("source", "sources", "data", "gold", "predicted", "compare", "known", "train", "dev", "test", "texts")
@@ -74,9 +57,8 @@ def execute(verb: str, options: dict[str, Any], declaration: Callable[..., Any] 
             for number in value if isinstance(value, list) else [value]:
                 if isinstance(number, float):  # click takes nan and inf for numbers within all bounds
                     check_number(f"--{name.replace('_', '-')}", number)
-        with _telling(quiet), _reading(options):
-            run = resolve_name(VERBS[verb])
-            code = run(**options) if declaration is None else run(declaration(**options))
+        with _telling(quiet):
+            code = copy_context().run(_run, verb, options, declaration)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output closed it, as `head` does
         _close_stdout()
@@ -101,9 +83,7 @@ def _resumed(options: Mapping[str, Any]) -> str:
         return f"; the same command resumes from {kept}"
     if options.get("encoder") and "checkpoint" in options:
         return "; with --checkpoint FOLDER the training resumes where it was interrupted"
-    if "work" in options:
-        return "; with --work FOLDER the training resumes where it was interrupted"
-    return ""
+    return "; with --work FOLDER the training resumes where it was interrupted" if "work" in options else ""
 
 
 def _check_there(options: dict[str, Any]) -> None:
@@ -127,19 +107,13 @@ def _paths(given: str | list[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else given or []
 
 
-@contextmanager
-def _reading(options: dict[str, Any]) -> Iterator[None]:
-    """Within it, all inputs are read with the options of reading, which no verb takes itself."""
+def _run(verb: str, options: dict[str, Any], declaration: Callable[..., Any] | None) -> Any:
+    """Run a verb; all its inputs are read with the options of reading, which no verb takes itself."""
     given = {name: value for name in ("encoding", "offsets") if (value := options.pop(name, None)) is not None}
-    if not given:
-        yield
-        return
-    defaults = resolve_name("spanloom.formats.base:DEFAULTS")
-    token = defaults.set(given)
-    try:
-        yield
-    finally:
-        defaults.reset(token)
+    if given:
+        resolve_name("spanloom.formats.base:DEFAULTS").set(given)
+    run = resolve_name(VERBS[verb])
+    return run(**options) if declaration is None else run(declaration(**options))
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from spanloom.cli.app import Explain
 from spanloom.cli.predict import load_model
 from spanloom.cli.reading import input_format_of
 from spanloom.document import Document, Mention
@@ -18,9 +18,6 @@ from spanloom.scoring import Part
 from spanloom.scoring.explanation import Candidate, Contribution, Explanation
 from spanloom.view.cells import shorten
 from spanloom.view.svg import clean
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Explain
 
 _MENTION = re.compile(r"(\d+-\d+(?:,\d+-\d+)*):(.+)", re.DOTALL)
 _LONG = 60
@@ -98,51 +95,40 @@ def _lines(document: Document, found: Sequence[Explanation], top: int) -> Iterat
     for number, explanation in enumerate(found):
         if number:
             yield ""
-        yield _heading(document.text, explanation)
+        mention = explanation.mention
+        parts = [_named(document.text, mention), ", ".join(f"{start}-{end}" for start, end in mention.spans)]
+        if mention.head is not None:
+            parts.append(f"head {_short(document.text[mention.head.start : mention.head.end])}")
+        parts += mention.concepts
+        if mention.score is not None:
+            exact = "" if explanation.marginal is None else f" (marginal {explanation.marginal:.1%})"
+            parts.append(f"{mention.score:.1%}{exact}")
+        yield "  ".join([*parts, "predicted" if explanation.predicted else "not predicted"])
         if explanation.words:
             yield f"  {explanation.words}"
         if explanation.log_odds is None:
             yield from _candidates(explanation.candidates, top)
         else:
-            yield from _structures(document.text, explanation)
+            yield f"  log-odds {explanation.log_odds:+.3f} against the best structure without it"
+            own, others = explanation.winner, explanation.runner_up
+            keys = {(m.key, m.head) for m in own}, {(m.key, m.head) for m in others}
+            instead = [_named(document.text, m) for m in others if (m.key, m.head) not in keys[0]]
+            lost = [_named(document.text, m) for m in own if (m.key, m.head) not in keys[1] and m.key != mention.key]
+            yield f"  without it: {', '.join(instead) or 'nothing in its place'}"
+            if lost:
+                yield f"  with it only: {', '.join(lost)}"
             yield from _contributions(explanation.contributions, top)
             if explanation.whole:
-                odds = sum(part.score for part in explanation.whole)
-                yield f"  as a whole: log-odds {odds:+.3f}"
+                yield f"  as a whole: log-odds {sum(part.score for part in explanation.whole):+.3f}"
                 yield from _parts(explanation.whole, top)
             if explanation.candidates:
                 yield "  concepts:"
                 yield from _candidates(explanation.candidates, top)
 
 
-def _heading(text: str, explanation: Explanation) -> str:
-    mention = explanation.mention
-    parts = [_named(text, mention), ", ".join(f"{start}-{end}" for start, end in mention.spans)]
-    if mention.head is not None:
-        parts.append(f"head {_short(text[mention.head.start : mention.head.end])}")
-    parts += mention.concepts
-    if mention.score is not None:
-        exact = "" if explanation.marginal is None else f" (marginal {explanation.marginal:.1%})"
-        parts.append(f"{mention.score:.1%}{exact}")
-    return "  ".join([*parts, "predicted" if explanation.predicted else "not predicted"])
-
-
 def _named(text: str, mention: Mention) -> str:
     """Its words, with an ellipsis for each gap, and its type."""
     return f"{_short(' … '.join(text[start:end] for start, end in mention.spans))} ({_short(mention.type)})"
-
-
-def _structures(text: str, explanation: Explanation) -> Iterator[str]:
-    """Yield lines with the difference in score to the best structure with the mention, and with the other mentions."""
-    yield f"  log-odds {explanation.log_odds:+.3f} against the best structure without it"
-    own, others = explanation.winner, explanation.runner_up
-    keys = {(mention.key, mention.head) for mention in own}, {(mention.key, mention.head) for mention in others}
-    instead = [_named(text, mention) for mention in others if (mention.key, mention.head) not in keys[0]]
-    requested = explanation.mention.key
-    lost = [_named(text, m) for m in own if (m.key, m.head) not in keys[1] and m.key != requested]
-    yield f"  without it: {', '.join(instead) or 'nothing in its place'}"
-    if lost:
-        yield f"  with it only: {', '.join(lost)}"
 
 
 def _contributions(contributions: Sequence[Contribution], top: int) -> Iterator[str]:

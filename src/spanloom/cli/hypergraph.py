@@ -43,9 +43,13 @@ def draw(path: str, documents: Sequence[Document], output: str, title: str) -> s
     if not draws_hypergraph(model):
         raise UsageError(f"{path} is a {type(model).__name__}, expected a recognizer, which --hypergraph draws")
     drawn = [list(_drawings(model, document)) for document in documents]
-    if Path(output).suffix.lower() != ".svg":
-        return _page(documents, drawn, title)
     every = [drawing for own in drawn for _, drawing in own]
+    if Path(output).suffix.lower() != ".svg":
+        parts = [f"<main>\n<h1>{plain(title)}</h1>\n", "<p>No mention is found.</p>\n" * (not every)]
+        for number, (document, own) in enumerate(zip(documents, drawn, strict=True), 1):
+            parts.append(f"<h2><bdi>{plain(document.id or f'Document {number}')}</bdi></h2>\n" * bool(own))
+            parts += [f"<figure><figcaption>{caption}</figcaption>\n{svg}</figure>\n" for caption, svg in own]
+        return page(clean(title), "".join([*parts, "</main>\n"]), types=(), style=_STYLE)
     if len(every) != 1 or not every[0].startswith("<svg"):
         raise UsageError(
             f"an .svg holds one drawing, and these documents have {len(every)}: one for each sentence and type of "
@@ -72,7 +76,13 @@ def _drawings(model: Drawable, document: Document) -> Iterator[tuple[str, str]]:
                 continue
             template, own = structure.template(types), edges[first:end, lane]
             if isinstance(structure, Chain):
-                template, own = _tags(structure, types, edges[first:end])
+                # as in textbooks, with one node for each tag instead of the engine's two
+                names, tags = structure.tags(types), structure.read_tags(edges[first:end], types).tolist()
+                pairs = list(pairwise([*tags, tags[-1]]))
+                distinct = sorted(set(pairs))
+                arcs = (Hyperedge(f"{names[a]}, {names[b]}", names[a], (Child(names[b], 1),)) for a, b in distinct)
+                template = Template(tuple(names), names[tags[0]], frozenset(names), tuple(arcs))
+                own = np.array([[distinct.index(pair)] for pair in pairs], np.int16)
             title = f"{structure.name}: {name or 'all types'}"
             yield caption, draw_structure(template, words[first:end], own, title)
 
@@ -96,24 +106,3 @@ def draw_structure(template: Template, words: Sequence[str], edges: Edges, title
     leaf = any(not edge.children for edge in template.edges)
     ends = {role for role in template.roles if role.startswith("E")} if leaf else set()
     return draw_hypergraph(template, words, edges, leaf_roles=ends, leave_out=idle, labels=not leaf, title=title)
-
-
-def _tags(chain: Chain, types: Sequence[str], edges: Edges) -> tuple[Template, Edges]:
-    """Return a chain as in textbooks, with one node for each tag instead of the engine's two."""
-    names, tags = chain.tags(types), chain.read_tags(edges, types).tolist()
-    pairs = list(pairwise([*tags, tags[-1]]))
-    distinct = sorted(set(pairs))
-    lines = (Hyperedge(f"{names[a]}, {names[b]}", names[a], (Child(names[b], 1),)) for a, b in distinct)
-    template = Template(tuple(names), names[tags[0]], frozenset(names), tuple(lines))
-    return template, np.array([[distinct.index(pair)] for pair in pairs], np.int16)
-
-
-def _page(documents: Sequence[Document], drawn: Sequence[Sequence[tuple[str, str]]], title: str) -> str:
-    parts = [f"<main>\n<h1>{plain(title)}</h1>\n"]
-    if not any(drawn):
-        parts.append("<p>No mention is found.</p>\n")
-    for number, (document, own) in enumerate(zip(documents, drawn, strict=True), 1):
-        if own:
-            parts.append(f"<h2><bdi>{plain(document.id or f'Document {number}')}</bdi></h2>\n")
-        parts += [f"<figure><figcaption>{caption}</figcaption>\n{svg}</figure>\n" for caption, svg in own]
-    return page(clean(title), "".join([*parts, "</main>\n"]), types=(), style=_STYLE)

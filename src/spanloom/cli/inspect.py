@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from string import digits
 from time import process_time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from spanloom import modelfile
+from spanloom.cli.app import Inspect
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading
 from spanloom.concepts.report import ConceptReport
@@ -35,9 +36,6 @@ from spanloom.model.report import (
 from spanloom.model.splitting import SplittingReport
 from spanloom.model.stages import run_stages
 from spanloom.models import Saved, load, locate
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Inspect
 
 _TOP: Final = 20  # features of a role, by default
 _COUNTED: Final = ("documents", "tokens", "mentions")

@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.app import Predict
 from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import EVERY, Line, Messages, duration
 from spanloom.cli.options import ALL_CORES
@@ -28,12 +29,9 @@ from spanloom.formats.file_names import files_of
 from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.job import Job, Pace, Worker
-from spanloom.lake.ledger import SUFFIXES, Fragment, Ledger, fragments_of, output_of, schema_of
-from spanloom.model.protocol import Model, finds_mentions
+from spanloom.lake.ledger import SUFFIXES, Ledger, fragments_of, output_of, schema_of
+from spanloom.model.protocol import finds_mentions
 from spanloom.parallel import worker_count
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Predict
 
 _EVERY = 10.0  # seconds between two lines of a log
 # options of `predict` that have no meaning for a lake
@@ -53,9 +51,10 @@ def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bo
         UsageError: so it is, but there are several inputs, or a format that is written as a file.
     """
     folder = output.endswith(("/", os.sep)) or Path(output).is_dir()
-    if not folder and len(source) == 1 and output_format is None and output != STDIO:
-        named = any(kind.named(Path(output)) for kind in FORMATS.values())
-        folder = not named and not is_packed(output) and _holds_tables(Path(source[0]))
+    named = is_packed(output) or any(kind.named(Path(output)) for kind in FORMATS.values())
+    if not folder and len(source) == 1 and output_format is None and output != STDIO and not named:
+        kinds = {kind.name for kind, _ in files_of(Path(source[0]), None, FORMATS.values())[0]}
+        folder = kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
     whole = output_format in FORMATS and FORMATS[output_format].folders  # documents, and no fragments
     if not folder or whole or not all(Path(path).is_dir() for path in source):
         return False
@@ -70,12 +69,6 @@ def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bo
             "file as output"
         )
     return True
-
-
-def _holds_tables(folder: Path) -> bool:
-    """Return whether all documents in a folder are in files that a lake may have, and tables among them."""
-    kinds = {kind.name for kind, _ in files_of(folder, None, FORMATS.values())[0]}
-    return kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
 
 
 def run(args: Predict, output: str) -> int | None:
@@ -101,8 +94,19 @@ def run(args: Predict, output: str) -> int | None:
         raise UsageError(f"{args.source[0]} holds no fragment ({known}); to mark up other files, name a file as output")
     arrow = find_spec("pyarrow") is not None
     if not arrow and all(fragment.lines for fragment in fragments):
+        # a file of JSON lines for each: all of them, or nothing
         model = load_model(args.model, args.jobs, args.encoder)
-        return _write_lines(model, reading, fragments, output, args.threshold, args.expand, log)
+        log(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
+        count: Counter[str] = Counter()
+        with output_folder(output) as folder:
+            for fragment in fragments:
+                file = folder / fragment.name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                documents = reading(str(fragment.path), mentions=not finds_mentions(model))
+                found = predict(model, documents, log, threshold=args.threshold)
+                write(tallied(add_expansions(model, found) if args.expand else found, count), file, format="jsonl")
+        log(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
+        return reading.finish()
     workers, line = worker_count(args.jobs or ALL_CORES), Line(args.quiet)
 
     def warn(message: str) -> None:
@@ -137,30 +141,7 @@ def run(args: Predict, output: str) -> int | None:
             interrupted = True
         finally:
             manifest = ledger.write_manifest(fragments, job.failed)
-    return _finish(job, manifest, output, monotonic() - began, interrupted, log)
-
-
-def _write_lines(
-    model: Model, reading: Reading, fragments: Sequence[Fragment], output: str, threshold: float, expand: bool,
-    log: Messages,
-) -> int | None:  # fmt: skip
-    """Write a file of JSON lines for each of some, where pyarrow is missing: all of them, or nothing."""
-    log(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
-    count: Counter[str] = Counter()
-    with output_folder(output) as folder:
-        for fragment in fragments:
-            target = folder / fragment.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            documents = reading(str(fragment.path), mentions=not finds_mentions(model))
-            found = predict(model, documents, log, threshold=threshold)
-            write(tallied(add_expansions(model, found) if expand else found, count), target, format="jsonl")
-    log(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
-    return reading.finish()
-
-
-def _finish(
-    job: Job, manifest: dict[str, Any], output: str, seconds: float, interrupted: bool, log: Messages
-) -> int | None:
+    seconds = monotonic() - began
     done, own = manifest["fragments"], job.counts["rows"]
     rate = f", {own / seconds:,.0f} texts a second" if own else ""
     log(

@@ -20,15 +20,15 @@ class Messages:
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
 
-    def __call__(self, message: str = "") -> None:
-        """Print a line."""
-        if self._quiet or (as_json() and not message):
-            return
-        print(log_line("info", message=message) if as_json() else message, file=sys.stderr, flush=True)
+    def __call__(self, *messages: str) -> None:
+        """Print lines."""
+        for message in () if self._quiet else messages:
+            if message or not as_json():
+                print(log_line("info", message=message) if as_json() else message, file=sys.stderr, flush=True)
 
-    def notice(self, message: str) -> None:
-        """Print a warning about input that was repaired, skipped or lost."""
-        if not self._quiet:
+    def notice(self, *messages: str) -> None:
+        """Print warnings about input that was repaired, skipped or lost."""
+        for message in () if self._quiet else messages:
             print(notice_line(message), file=sys.stderr, flush=True)
 
 

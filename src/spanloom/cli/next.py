@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from spanloom.annotate.ranking import ORDERS, ranked
+from spanloom.cli.data_verbs import Next
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading, output_format_of, write_all
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.model.protocol import finds_mentions
 from spanloom.models import load
-
-if TYPE_CHECKING:
-    from spanloom.cli.data_verbs import Next
 
 
 def run(args: Next) -> int | None:

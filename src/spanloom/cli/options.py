@@ -16,31 +16,32 @@ from spanloom.model.fields import Choice, Switch, Whole, declared
 from spanloom.model.fields import Parameter as Field
 
 ALL_CORES = -1  # results do not depend on the number of threads
-MODELS = "spanloom.models:installed"  # names that complete a model
+_MODELS = "spanloom.models:installed"  # names that complete a model
 
 
-def option(spelled: str, help: str, default: Any = None, *, known: str = "", **more: Any) -> Any:
+def option(spelled: str, help: str, default: Any = None, *, known: str = "", choice: str = "", **more: Any) -> Any:
     """Return an option, spelled by its flags and the name of its value, as ``--output -o FILE``.
 
     Args:
         spelled: the flags, and the name of the value.
         help: of the option.
         default: of a field of `Options`; ``...`` for one that must be given.
-        known: names that complete the value, see `_completing`.
+        known: names that complete the value, see `_completing`; of a ``MODEL`` those of the installed ones.
+        choice: the name in `spanloom.model.choices` of what has these names.
         more: of `typer.Option`.
     """
     flags = spelled.split()
     metavar = None if flags[-1].startswith("-") else flags.pop()
+    known = f"spanloom.model.choices:{choice}" if choice else known or _MODELS * (metavar == "MODEL")
     found: Any = typer.Option(*flags, metavar=metavar, help=help, autocompletion=_completing(known), **more)
     found.given = default
     return found
 
 
-def argument(metavar: str, help: str, default: Any = ..., *, known: str = "", **more: Any) -> Any:
+def argument(metavar: str, help: str, default: Any = ..., *, known: str = "") -> Any:
     """Return an argument, whose default is not shown; see `option`."""
-    found: Any = typer.Argument(
-        metavar=metavar, help=help, show_default=False, autocompletion=_completing(known), **more
-    )
+    known = known or _MODELS * metavar.startswith("MODEL")
+    found: Any = typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=_completing(known))
     found.given = default
     return found
 
@@ -65,7 +66,7 @@ def _completing(known: str) -> Callable[[], list[str]] | None:
 
 Inputs = Annotated[list[str], argument("INPUT", "Files, folders, or - for standard input.")]
 Data = Annotated[str, argument("DATA", "A file, a folder, or - for standard input.")]
-Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.", known=MODELS)]
+Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.")]
 Format = Annotated[
     str | None,
     option(
@@ -83,8 +84,6 @@ Columns = Annotated[
         "as text=note,id=key; else guessed.",
     ),
 ]
-TagNames = Annotated[str | None, option("--tag-names NAMES", "Names of numeric tags, such as O,B-x,I-x.")]
-TableTexts = Annotated[str | None, option("--texts DATA", "Texts of a table of mentions: a file or folder.")]
 OnError = Annotated[
     str | None,
     option(
@@ -101,7 +100,6 @@ OnErrorSkip = Annotated[
         known="stop skip",
     ),
 ]
-Force = Annotated[bool, option("--force", "Overwrite an existing output.")]
 Quiet = Annotated[bool, option("--quiet -q", "Print errors only.")]
 InputFormat = Annotated[
     str | None,
@@ -113,44 +111,13 @@ InputFormat = Annotated[
         known="spanloom.formats:FORMATS",
     ),
 ]
-Encoding = Annotated[
-    str | None, option("--encoding NAME", "Encoding of input that is not UTF-8: cp1252, gb18030, utf-16, ...")
-]
-Offsets = Annotated[
-    str | None,
-    option(
-        "--offsets NAME",
-        "How offsets of the input are counted: characters, utf16, bytes, crlf (CR LF as one), lf (LF as two), "
-        "one-based, inclusive, or some joined by +. [auto: found out for each file]",
-    ),
-]
 Limit = Annotated[int | None, option("--limit -n N", "Show only the first N documents.", min=1)]
 Json = Annotated[bool, option("--json", "Print the result as JSON.")]
 Jobs = Annotated[int | None, option("--jobs -j N", "Number of threads. [all cores]", min=1)]
-AllowHost = Annotated[
-    list[str] | None, option("--allow-host NAME", "Accepted Host name of requests; repeatable.", show_default=False)
-]
 Host = Annotated[str, option("--host ADDRESS", "Where to listen; 0.0.0.0 for all networks.")]
 Port = Annotated[int, option("--port N", "0 for any that is free.", min=0, max=65535)]
 Seed = Annotated[int | None, option("--seed N", "Random seed.")]
 Train = Annotated[list[str] | None, option("--train DATA", "Annotated training documents; repeatable.")]
-Work = Annotated[
-    str | None,
-    option(
-        "--work FOLDER",
-        "Folder for data that does not fit in memory; an interrupted run resumes from it.",
-        show_default=False,
-    ),
-]
-Executor = Annotated[
-    str | None,
-    option(
-        "--executor NAME",
-        "With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark. [threads]",
-        show_default=False,
-        known="spanloom.model.choices:ExecutorName",
-    ),
-]
 Dev = Annotated[
     list[str] | None,
     option(
@@ -158,43 +125,38 @@ Dev = Annotated[
         "Annotated development documents; repeatable. [a tenth of the training data; recognizers cross-validate few]",
     ),
 ]
-ModelOutput = Annotated[str | None, option("--output -o DIR", "Output model directory.")]
 Config = Annotated[
     str | None,
     option("--config -c TOML", "File of these options, such as l2 = 0.1; the command line takes precedence."),
 ]
-# unlike the flags of other verbs, these may be in the configuration file, too
-ForceOrConfig = Annotated[bool | None, option("--force", "Overwrite an existing model.", show_default=False)]
-QuietOrConfig = Annotated[bool | None, option("--quiet -q", "Print errors only.", show_default=False)]
-EncoderFolder = Annotated[
-    str | None,
-    option(
-        "--encoder FOLDER", "Folder of the base encoder, if it moved since training. [SPANLOOM_ENCODERS, and others]"
-    ),
-]
+QuietOrConfig = Annotated[bool | None, option("--quiet -q", "Print errors only.")]  # of verbs with such a file
 TriedLambdas = Annotated[
     list[float] | None, option("--l2 NUMBER", "Weight of the L2 penalty; repeatable, all are tried. [1]")
 ]
-ExportOutput = Annotated[str, option("--output -o DIR", "Output model directory.")]
+TAG_NAMES = option("--tag-names NAMES", "Names of numeric tags, such as O,B-x,I-x.")
+TABLE_TEXTS = option("--texts DATA", "Texts of a table of mentions: a file or folder.")
+ALLOW_HOST = option("--allow-host NAME", "Accepted Host name of requests; repeatable.")
+WORK = option("--work FOLDER", "Folder for data that does not fit in memory; an interrupted run resumes from it.")
+EXECUTOR = option(
+    "--executor NAME",
+    "With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark. [threads]",
+    choice="ExecutorName",
+)
+ENCODING = option("--encoding NAME", "Encoding of input that is not UTF-8: cp1252, gb18030, utf-16, ...")
+ENCODER = option(
+    "--encoder FOLDER", "Folder of the base encoder, if it moved since training. [SPANLOOM_ENCODERS, and others]"
+)
+EXPORT_OUTPUT = option("--output -o DIR", "Output model directory.", ...)
 NAMED_COLUMNS: Final = "Columns or fields of a vocabulary: id=cui,name=str,synonyms=aliases. [usual names]"
-VocabularyColumns = Annotated[str | None, option("--vocabulary-columns NAMES", NAMED_COLUMNS)]
 
 
-class Options:
-    """Base class of the options of a verb: those at the end of many verbs; `verb` declares which of them it has."""
+VOCABULARY_COLUMNS = option("--vocabulary-columns NAMES", NAMED_COLUMNS)
 
-    encoder: EncoderFolder = None
-    input_format: InputFormat = None
-    columns: Columns = None
-    on_error: OnError = None
-    as_json: Json = False
-    force: Force = False
-    seed: Seed = None
-    jobs: Jobs = None
-    quiet: Quiet = False
-    encoding: Encoding = None
-    offsets: Offsets = None
-    declared: ClassVar[dict[str, Any]] = {}
+
+class _Declared:
+    """What has options as fields."""
+
+    declared: ClassVar[dict[str, Any]]
 
     def __init__(self, **given: Any) -> None:
         vars(self).update(given)
@@ -207,6 +169,26 @@ class Options:
                 delattr(cls, name)
             else:
                 setattr(cls, name, one.given)
+
+
+class Options(_Declared):
+    """Base class of the options of a verb: those at the end of many verbs; `verb` declares which of them it has."""
+
+    encoder: str | None = ENCODER
+    input_format: InputFormat = None
+    columns: Columns = None
+    on_error: OnError = None
+    as_json: Json = False
+    force: bool = option("--force", "Overwrite an existing output.", False)
+    seed: Seed = None
+    jobs: Jobs = None
+    quiet: Quiet = False
+    encoding: str | None = ENCODING
+    offsets: str | None = option(
+        "--offsets NAME",
+        "How offsets of the input are counted: characters, utf16, bytes, crlf (CR LF as one), lf (LF as two), "
+        "one-based, inclusive, or some joined by +. [auto: found out for each file]",
+    )
 
 
 def declared_options(declaration: type[Options], names: Iterable[str]) -> list[Parameter]:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.app import Predict
 from spanloom.cli.messages import Messages, counted
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
@@ -25,10 +26,6 @@ from spanloom.model.stages import Staged
 from spanloom.models import load
 from spanloom.native import keep_memory
 
-if TYPE_CHECKING:
-    from spanloom.attributes import Cues
-    from spanloom.cli.app import Predict
-
 OWN = "own"  # of --keep: the mentions of the input
 # option -> what a model that has a use for it is capable of
 _NEEDED = {
@@ -36,9 +33,7 @@ _NEEDED = {
     "attributes": "attributes", "constraints": "constraints", "dictionary": "dictionary",
 }  # fmt: skip
 # options that --rely takes the place of
-_NOT_WITH_RELY = (
-    "threshold", "answers", "reading", "mentions", "keep", "require", "forbid", "dictionary", "expand",
-)  # fmt: skip
+_NOT_WITH_RELY = ("threshold", "answers", "reading", "mentions", "keep", "require", "forbid", "dictionary", "expand")
 # options that need an object for each mention
 _OF_OBJECTS = (
     "answers", "mentions", "keep", "require", "forbid", "dictionary", "rely", "rely_data", "attributes", "sections",
@@ -73,12 +68,16 @@ def run(args: Predict) -> int | None:
         option = "--language" if args.language else "--cues"
         raise UsageError(f"{option} is about --attributes and --sections; give one of them, or leave it out")
     own = resolve_name("spanloom.attributes:read_cues")(args.cues) if args.cues else None
-    marked = _attributing(predictor, args.attributes, args.language, own)
+    marked: Callable[[Iterable[Document]], Iterator[Document]] = iter  # a model gives what it has learned by itself
+    if args.attributes is not None:
+        if not finds_mentions(predictor):
+            raise UsageError(f"--attributes is about mentions, which a {predictor.kind} does not find; leave it out")
+        attributing = resolve_name("spanloom.attributes:attributing")
+        marked = attributing(getattr(predictor, "stages_", ()), args.attributes, args.language, own)
     learned = args.attributes and "attributes" in predictor.capable
     found: Iterable[Document] = documents
     if args.rely is not None or args.rely_data:
-        apart = [name for name in _NOT_WITH_RELY if getattr(args, name)]
-        found = _relied(predictor, documents, log, args.rely, args.rely_data, apart)
+        found = _relied(args, predictor, documents, log)
     elif not alone:  # rules need nothing of the model
         found = predict(
             predictor, documents, log, name=args.model, threshold=args.threshold, answers=args.answers,
@@ -96,11 +95,8 @@ def run(args: Predict) -> int | None:
         found = resolve_name("spanloom.concepts.report:with_document_concepts")(found, predictor.document_scaling)
     tally: Counter[str] = Counter()
     plain = not draws and not any(getattr(args, option) for option in _OF_OBJECTS)
-    if (
-        plain
-        and gives_arrays(predictor)
-        and (output_format or format_by_suffix(Path(output), writes=True).name) == "jsonl"
-    ):
+    kind = output_format or format_by_suffix(Path(output), writes=True).name
+    if plain and gives_arrays(predictor) and kind == "jsonl":
         requested = _requested(predictor, log, args.model, {"threshold": args.threshold, "reading": args.reading})
         write_arrays(_tallied(predictor.stream_arrays(documents, **requested), tally), output, force=args.force)
     elif draws:
@@ -148,51 +144,25 @@ def _dictionary(values: list[str] | None) -> dict[str, list[str]]:
     return found
 
 
-def _relied(
-    model: Model, documents: Iterable[Document], log: Messages, rate: float | None, held_out: list[str] | None,
-    others: list[str],
-) -> Iterator[Document]:  # fmt: skip
+def _relied(args: Predict, model: Model, documents: Iterable[Document], log: Messages) -> Iterator[Document]:
     """Return the documents with labelled candidates.
 
     Raises:
         UsageError: half of the options, others that do not go with them, or a model that gives no such candidates.
     """
-    if rate is None or not held_out:
+    if args.rely is None or not args.rely_data:
         raise UsageError(
             "--rely needs --rely-data, annotated documents that training did not see, and the other way round"
         )
-    if others:
+    if others := [name for name in _NOT_WITH_RELY if getattr(args, name)]:
         raise UsageError(f"--rely labels all candidates, and takes no --{' or --'.join(others)}; leave it out")
     if "guarantees" not in model.capable:
         raise UsageError(f"the model is a {model.kind}, which has no use for --rely; leave it out")
-    reliance = resolve_name("spanloom.recognize.relying:Reliance").fit(model, read(held_out), rate)
-    for line in reliance.lines():
-        log(line)
-
-    def shifted(message: str) -> None:
-        log.notice(f"{message}; the rates of --rely hold for text like --rely-data alone")
-
-    found: Iterator[Document] = reliance.stream(model, documents, shifted)
+    reliance = resolve_name("spanloom.recognize.relying:Reliance").fit(model, read(args.rely_data), args.rely)
+    log(*reliance.lines())
+    shifted = "; the rates of --rely hold for text like --rely-data alone"
+    found: Iterator[Document] = reliance.stream(model, documents, lambda message: log.notice(message + shifted))
     return found
-
-
-def _attributing(
-    model: Model, names: str | None, language: str | None, cues: Cues | None
-) -> Callable[[Iterable[Document]], Iterator[Document]]:
-    """Return a function that gives mentions the attributes that are asked for.
-
-    Raises:
-        UsageError: the model finds no mentions, or an attribute that nothing marks.
-    """
-    if names is None:
-        return iter  # a model gives what it has learned by itself
-    if not finds_mentions(model):
-        raise UsageError(f"--attributes is about mentions, which a {model.kind} does not find; leave it out")
-    attributing = resolve_name("spanloom.attributes:attributing")
-    marked: Callable[[Iterable[Document]], Iterator[Document]] = attributing(
-        getattr(model, "stages_", ()), names, language, cues
-    )
-    return marked
 
 
 def load_model(path: str, jobs: int | None, encoder: str | None = None) -> Model:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
@@ -14,9 +13,7 @@ from rich.progress import Progress as Bar
 
 from spanloom.cli.messages import duration
 from spanloom.errors import as_json, log_line
-
-if TYPE_CHECKING:
-    from spanloom.recognize import Progress
+from spanloom.learn import Progress
 
 _SECONDS_BETWEEN_LINES = 2.0
 
@@ -74,9 +71,7 @@ class Reporter:
             self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._quiet = True  # threads that are not done yet may still have something to show
         if self._bar:
             self._bar.stop()
@@ -87,18 +82,13 @@ class Reporter:
         if self._quiet:
             return
         if self._bar:
-            figures = " · ".join(_figures(progress))
-            description, steps = _stage(progress), progress.steps
-            self._bar.update(self._task, description=description, completed=progress.step, total=steps, figures=figures)
-        elif self._is_due(progress):
-            line = log_line("progress", **asdict(progress)) if as_json() else describe(progress)
-            print(line, file=sys.stderr, flush=True)
-
-    def _is_due(self, progress: Progress) -> bool:
+            stage, steps, figures = _stage(progress), progress.steps, " · ".join(_figures(progress))
+            self._bar.update(self._task, description=stage, completed=progress.step, total=steps, figures=figures)
+            return
         now = monotonic()
         is_news = progress.stage not in self._stages or progress.step == progress.steps
-        if not is_news and now - self._last_line < _SECONDS_BETWEEN_LINES:
-            return False
-        self._last_line = now
-        self._stages.add(progress.stage)
-        return True
+        if is_news or now - self._last_line >= _SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            self._stages.add(progress.stage)
+            line = log_line("progress", **asdict(progress)) if as_json() else describe(progress)
+            print(line, file=sys.stderr, flush=True)

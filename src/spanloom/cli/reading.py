@@ -47,8 +47,9 @@ class Reading:
         if on_error not in ("stop", "skip"):
             raise UsageError(f"--on-error is {on_error!r}, expected stop or skip")
         self._log = log
-        self._options: dict[str, Any] = {"format": input_format, **column_options(columns, texts, tag_names)}
-        self._skips = on_error == "skip"
+        skipped: OnError = self._leave_out if on_error == "skip" else "stop"
+        self._options: dict[str, Any] = {"format": input_format, "notice": log.notice, "on_error": skipped}
+        self._options |= column_options(columns, texts, tag_names)
         self._listed: list[Problem] = []  # of those that were left out, the first
         self.left_out = self._read = 0
 
@@ -60,10 +61,7 @@ class Reading:
 
     def __call__(self, inputs: str | Sequence[str], *, mentions: bool = True) -> Iterator[Document]:
         """The documents of inputs, one after the other."""
-        on_error: OnError = self._leave_out if self._skips else "stop"
-        paths = _paths(inputs)
-        documents = read(paths, mentions=mentions, notice=self._log.notice, on_error=on_error, **self._options)
-        return self._counted(documents)
+        return self._counted(read(_paths(inputs), mentions=mentions, **self._options))
 
     def _counted(self, documents: Iterator[Document]) -> Iterator[Document]:
         for document in documents:
@@ -105,8 +103,7 @@ class Reading:
 
     def raw(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The texts of inputs, one after the other; plain text comes in blocks."""
-        on_error: OnError = self._leave_out if self._skips else "stop"
-        return read_raw(_paths(inputs), notice=self._log.notice, on_error=on_error, **self._options)
+        return read_raw(_paths(inputs), **self._options)
 
     def _leave_out(self, problem: Problem) -> None:
         self.left_out += 1

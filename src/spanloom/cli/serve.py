@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gc
 import signal
-from typing import TYPE_CHECKING
 
+from spanloom.cli.app import Serve
 from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.serve import Limits, bind, is_loopback, open_models, serve, url
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import Serve
 
 _OBJECTS = 700  # between two collections of garbage
 

@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import Field
 
+from spanloom.cli.app import Compact, Export, TrainClusters
 from spanloom.cli.config import CommonOptions, FolderOptions, Paths, RecognizerOptions, checked, named_path, options_of
 from spanloom.cli.messages import Messages, duration
 from spanloom.cli.options import ALL_CORES
@@ -33,15 +34,11 @@ from spanloom.recognize.teaching import teach
 from spanloom.structures import structure_of
 from spanloom.vocabulary import read_vocabulary
 
-if TYPE_CHECKING:
-    from spanloom.cli.app import Compact, Export, TrainClusters
-
-
 _OPTIMIZED: Final = {"adagrad": ("epochs", "rate", "runs"), "lbfgs": ("iterations",)}
 _METHODS = {"vectors": induce_vectors, "brown": induce_from}
 
 
-def clusters_run(args: TrainClusters) -> int | None:
+def clusters(args: TrainClusters) -> int | None:
     """Count, cluster and write; report the number of words, and return the exit code if records were skipped."""
     if not args.source or not args.output:
         raise UsageError(f"--{'output' if args.source else 'input'} is missing; give it on the command line")
@@ -62,17 +59,17 @@ def clusters_run(args: TrainClusters) -> int | None:
                 report("reading", number)
 
         documents = counted(reading.raw(args.source))
-        clusters = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(report, "clustering"))
-    write_paths(args.output, clusters, force=args.force)
-    found = len(set(clusters.values()))
-    spellings = sum(map(len, clusters.letters.values()))
-    fewer = f", as no more can be distinguished, in place of {args.size}" if found < args.size else ""
+        found = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(report, "clustering"))
+    write_paths(args.output, found, force=args.force)
+    size = len(set(found.values()))
+    spellings = sum(map(len, found.letters.values()))
+    fewer = f", as no more can be distinguished, in place of {args.size}" if size < args.size else ""
     log(
-        f"{plural(len(clusters), 'word')} that occur {plural(args.min_count, 'time')} or more, in "
-        f"{plural(found, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "
-        f"in {duration(monotonic() - began)}"
+        f"{plural(len(found), 'word')} that occur {plural(args.min_count, 'time')} or more, in "
+        f"{plural(size, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "
+        f"in {duration(monotonic() - began)}",
+        f"saved as {args.output}",
     )
-    log(f"saved as {args.output}")
     return reading.finish()
 
 
@@ -116,8 +113,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
     """
     log = Messages(options.quiet)
     model.check()
-    for line in _without_effect(model, options.parameters()):
-        log.notice(line)
+    log.notice(*_without_effect(model, options.parameters()))
     began = monotonic()
     with _beside_data(options) as more, _model_folder(options.output, options.force) as folder:
         reading = Reading.of(options, log)
@@ -126,11 +122,8 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         with Reporter(options.quiet) as reporter:
             model.fit(data, dev=dev, progress=reporter, **more)
         model.save(folder)
-    for line in _cautions(seen, tried):
-        log.notice(line)
-    for line in summary(model, monotonic() - began):
-        log(line)
-    log(f"saved as {options.output}")
+    log.notice(*_cautions(seen, tried))
+    log(*summary(model, monotonic() - began), f"saved as {options.output}")
     return reading.finish()
 
 
@@ -241,8 +234,6 @@ def teach_run(
         parameters = options.parameters()
         crossed = [named_path("--crossed", text, "MODEL=TEXT, such as fold-2=notes/fold-1") for text in options.crossed]
         models: dict[str, Any] = {path: load(path) for path in dict.fromkeys([*paths, *(name for name, _ in crossed)])}
-        teachers = [models[path] for path in paths]
-        others = [models[name] for name, _ in crossed]
         for one in models.values():
             if hasattr(one, "set_params"):
                 one.set_params(n_jobs=parameters["n_jobs"])
@@ -254,15 +245,13 @@ def teach_run(
         reading = Reading.of(options, log)
         with Reporter(options.quiet) as reporter:
             student = teach(
-                teachers, reading.raw(source), weight=options.weight, progress=reporter,
-                crossed=zip(others, (reading.raw([path]) for _, path in crossed), strict=True),
+                [models[path] for path in paths], reading.raw(source), weight=options.weight, progress=reporter,
+                crossed=((models[name], reading.raw([path])) for name, path in crossed),
                 train=None if options.train is None else reading.for_training(options.train),
                 dev=None if options.dev is None else reading(options.dev), **parameters,
             )  # fmt: skip
         student.save(folder)
-    for line in summary(student, monotonic() - began):
-        log(line)
-    log(f"saved as {options.output}")
+    log(*summary(student, monotonic() - began), f"saved as {options.output}")
     return reading.finish()
 
 
@@ -271,12 +260,10 @@ def export_run(args: Export) -> None:
     if not args.onnx:
         raise UsageError("no form to export to; there is one: --onnx")
     with _model_folder(args.output, args.force) as folder:
-        made = to_onnx(load(args.model, encoder=args.encoder), args.precision, args.window)
-        made.save(folder)
+        to_onnx(load(args.model, encoder=args.encoder), args.precision, args.window).save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-    log = Messages(args.quiet)
-    log(f"the encoder is an ONNX graph with products of {args.precision}; the model has {size:,.1f} MB")
-    log(f"saved as {args.output}")
+    what = f"the encoder is an ONNX graph with products of {args.precision}; the model has {size:,.1f} MB"
+    Messages(args.quiet)(what, f"saved as {args.output}")
 
 
 def compact_run(args: Compact) -> int | None:
@@ -294,7 +281,5 @@ def compact_run(args: Compact) -> int | None:
             made = compact(given, dev=data, loss=args.loss, threshold=args.threshold, progress=reporter)
         made.save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-    for line in made.report_.compact.lines():
-        log(line)
-    log(f"saved as {args.output}, {size:,.2f} MB")
+    log(*made.report_.compact.lines(), f"saved as {args.output}, {size:,.2f} MB")
     return reading.finish()

@@ -9,26 +9,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spanloom.cli.data_verbs import Validate
 from spanloom.cli.execute import DONE, FAILED
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import column_options
 from spanloom.document import Document, align
-from spanloom.document.span import join_spans
 from spanloom.document.validate import Problem
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import one_line, plural
-from spanloom.evaluate.compare import overlaps
+from spanloom.evaluate.compare import joined, overlaps
 from spanloom.files import STDIO
 from spanloom.formats import read, validate
 from spanloom.formats.attributes import to_text
 from spanloom.formats.scanning import format_of_input
 from spanloom.formats.source import input_chunks
 from spanloom.text import prepare
-
-if TYPE_CHECKING:
-    from spanloom.cli.data_verbs import Validate
 
 _VALUES, _LONG = 10, 60  # values of an attribute that are listed, and characters of each
 _TOKEN_KINDS = ("cuts a token", "crosses sentences")  # warnings that need tokens
@@ -41,9 +38,22 @@ def run(args: Validate) -> int:
     severities = {"error": 0, "warning": 0}
     listed: list[dict[str, object]] = []
     counts = CorpusCounts()
+
+    def problems(path: str) -> Iterator[Problem]:
+        """All problems; then, if no error keeps the data from being read, what our own tokens show, while counting."""
+        yield from validate(path, **options)
+        if severities["error"]:
+            return
+        for document in read(path, notice=lambda _: None, **options):  # all of it was listed already
+            counts.add(document)
+            if document.tokens is None:
+                for problem in validate_document(prepare(document)):
+                    if problem.kind in _TOKEN_KINDS:
+                        yield replace(problem, path=path, place=f"document {document.id}: {problem.place}")
+
     # input of an unknown format is refused by its own name, and not by that of a copy
     with nullcontext(args.data) if input_format is None else _seekable(args.data) as path:
-        for problem in _problems(path, options, counts, severities):
+        for problem in problems(path):
             severities[problem.severity] += 1
             placed = replace(problem, path="standard input") if args.data == STDIO else problem
             if args.as_json:
@@ -58,21 +68,6 @@ def run(args: Validate) -> int:
     found = " and ".join(plural(number, severity) for severity, number in severities.items())
     Messages(args.quiet)(found + "; contents are counted when there are no errors" * bool(severities["error"]))
     return FAILED if failed else DONE
-
-
-def _problems(
-    path: str, options: dict[str, Any], counts: CorpusCounts, severities: dict[str, int]
-) -> Iterator[Problem]:
-    """All problems; then, if no error keeps the data from being read, what our own tokens show, while counting."""
-    yield from validate(path, **options)
-    if severities["error"]:
-        return
-    for document in read(path, notice=lambda _: None, **options):  # all of it was listed already
-        counts.add(document)
-        if document.tokens is None:
-            for problem in validate_document(prepare(document)):
-                if problem.kind in _TOKEN_KINDS:
-                    yield replace(problem, path=path, place=f"document {document.id}: {problem.place}")
 
 
 @contextmanager
@@ -138,8 +133,7 @@ class CorpusCounts:
         for mention in document.mentions:
             for name, value in mention.attributes.items():
                 self.attributes.setdefault(name, Counter())[to_text(value)] += 1
-        joined = [mention.replace(spans=join_spans(document.text, mention.spans)) for mention in document.mentions]
-        found = overlaps(list({mention.key: mention for mention in joined}.values()))
+        found = overlaps(list({mention.key: mention for mention in joined(document)}.values()))
         self.nested += int(found.nested.sum())
         self.crossing += int(found.crossing.sum())
         self.discontiguous += int(found.discontiguous.sum())

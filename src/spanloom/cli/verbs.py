@@ -11,7 +11,6 @@ from copy import copy
 from functools import cache, cached_property
 from inspect import Signature
 from pkgutil import resolve_name
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import typer
@@ -20,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from spanloom.cli import options
 from spanloom.cli.execute import VERBS, WRONG_USAGE, execute, fail
+from spanloom.cli.options import option
 from spanloom.errors import UsageError, as_json, notice_line, one_line
 from spanloom.extras import entry_points
 
@@ -48,94 +48,77 @@ def completed_verb(environment: MutableMapping[str, str]) -> str:
 
 # Examples at the end of each help; a test has the command line read all of them.
 
-EXAMPLES: Final = MappingProxyType(
-    {
-        "": """\
+_FIRST_STEPS: Final = """\
 spanloom demo
 echo "NF-kappa B activates the IL-2 promoter in T cells" | spanloom predict genia -
-spanloom train recognizer --train notes/train --dev notes/dev --output model""",
-        "annotate": """\
+spanloom train recognizer --train notes/train --dev notes/dev --output model"""
+_TRAINING: Final = """\
+spanloom train recognizer --train notes/train --dev notes/dev --output model
+spanloom train linker --train notes/train --vocabulary names.tsv --output linker"""
+_OF_VERBS: Final = """\
 spanloom annotate notes --output notes.store --model genia
 spanloom annotate notes --output notes.store --learn learned
 spanloom annotate notes.store --export annotated.jsonl
 spanloom annotate notes.store --history history.csv
-spanloom annotate notes.store --agreement""",
-        "clean": """\
+spanloom annotate notes.store --agreement
 spanloom clean notes --limit 20
-spanloom clean notes.jsonl --html suspects.html""",
-        "compact": """\
-spanloom compact model --output small --dev notes/dev""",
-        "completion": """\
+spanloom clean notes.jsonl --html suspects.html
+spanloom compact model --output small --dev notes/dev
 spanloom completion bash > ~/.local/share/bash-completion/completions/spanloom
 spanloom completion zsh > ~/.zfunc/_spanloom
-spanloom completion fish > ~/.config/fish/completions/spanloom.fish""",
-        "convert": """\
+spanloom completion fish > ~/.config/fish/completions/spanloom.fish
 spanloom convert notes notes.jsonl
 spanloom convert notes notes.conll --scheme bilou
-spanloom convert notes.jsonl marked.jsonl --from-llm answers.jsonl""",
-        "demo": """\
+spanloom convert notes.jsonl marked.jsonl --from-llm answers.jsonl
 spanloom demo --output demo
-spanloom demo --linker""",
-        "evaluate": """\
+spanloom demo --linker
 spanloom evaluate gold.jsonl predicted.jsonl --html errors.html
-spanloom evaluate notes/test --model model""",
-        "explain": """\
+spanloom evaluate notes/test --model model
 spanloom explain model --text "No chest pain."
-spanloom explain model note.txt --mention 3-13:problem""",
-        "export": """\
-spanloom export model --onnx --output without-torch --precision int8""",
-        "inspect": """\
+spanloom explain model note.txt --mention 3-13:problem
+spanloom export model --onnx --output without-torch --precision int8
 spanloom inspect model --top 5
-spanloom inspect model --json""",
-        "label": """\
+spanloom inspect model --json
 spanloom label rules.toml notes.txt --output labels.jsonl
-spanloom label rules.toml notes --each --output votes.jsonl""",
-        "models": """\
+spanloom label rules.toml notes --each --output votes.jsonl
 spanloom models
-spanloom models --json""",
-        "next": """\
+spanloom models --json
 spanloom next notes --model model -n 50 --output next.jsonl
-spanloom next notes.store --model model --order entropy -n 10""",
-        "predict": """\
+spanloom next notes.store --model model --order entropy -n 10
 echo "No chest pain." | spanloom predict model - --attributes negated
 spanloom predict model notes.txt --output notes.jsonl --threshold 0.5
-spanloom predict model lake --output annotated/ --columns text=note,id=key""",
-        "serve": """\
+spanloom predict model lake --output annotated/ --columns text=note,id=key
 spanloom serve genia bc5cdr
-spanloom serve notes=model --host 0.0.0.0 --allow-host notes.example.org""",
-        "split": """\
+spanloom serve notes=model --host 0.0.0.0 --allow-host notes.example.org
 spanloom split notes --output parts --parts train=8,dev=1,test=1 --seed 1
-spanloom split notes.jsonl --output parts --by patient""",
-        "teach": """\
-spanloom teach teacher raw.txt --train notes/train --dev notes/dev --output fast""",
-        "train": """\
-spanloom train recognizer --train notes/train --dev notes/dev --output model
-spanloom train linker --train notes/train --vocabulary names.tsv --output linker""",
-        "train clusters": """\
-spanloom train clusters --input raw.txt --size 500 --output paths""",
-        "train linker": """\
-spanloom train linker --train notes/train --vocabulary names.tsv --output linker""",
-        "train recognizer": """\
+spanloom split notes.jsonl --output parts --by patient
+spanloom teach teacher raw.txt --train notes/train --dev notes/dev --output fast
+spanloom train clusters --input raw.txt --size 500 --output paths
+spanloom train linker --train notes/train --vocabulary names.tsv --output linker
 spanloom train recognizer --train notes/train --dev notes/dev --output model
 spanloom train recognizer --train notes --structure "shared(components=2)" \\
-    --features fast --l2 1 --output model""",
-        "train segmenter": """\
-spanloom train segmenter --train train.jsonl --dev dev.jsonl --output model""",
-        "train tagger": """\
-spanloom train tagger --train train.conllu --column pos --output tagger""",
-        "validate": """\
+    --features fast --l2 1 --output model
+spanloom train segmenter --train train.jsonl --dev dev.jsonl --output model
+spanloom train tagger --train train.conllu --column pos --output tagger
 spanloom validate notes
-spanloom validate notes.conll --columns word,pos,tag --json""",
-        "view": """\
+spanloom validate notes.conll --columns word,pos,tag --json
 spanloom view notes.jsonl --limit 1
-spanloom view notes.jsonl --output notes.html""",
-        "vocabulary": """\
+spanloom view notes.jsonl --output notes.html
 spanloom vocabulary names.tsv --output index
-spanloom vocabulary UMLS/META --language ENG --source MSH --output index""",
-        "warm": """\
-spanloom warm""",
-    }
-)
+spanloom vocabulary UMLS/META --language ENG --source MSH --output index
+spanloom warm"""
+
+
+def _by_verb(lines: str) -> dict[str, str]:
+    """Return each verb with the lines that begin with it; an indented line continues the one before."""
+    found: dict[str, str] = {}
+    for line in re.split(r"\n(?! )", lines):
+        [verb] = re.findall(r"spanloom (train [a-z]+|[a-z]+)", line)
+        found[verb] = f"{found[verb]}\n{line}" if verb in found else line
+    return found
+
+
+EXAMPLES: Final = {"": _FIRST_STEPS, "train": _TRAINING, **_by_verb(_OF_VERBS)}
 """Verb -> lines that are run unchanged; the program itself is the empty verb."""
 
 
@@ -269,13 +252,8 @@ class Verbs(_WithExamples, TyperGroup):
         width = max(map(len, self.commands))
         for title, names in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl(
-                    [
-                        (name.ljust(width), self.commands[name].get_short_help_str(_WHOLE))
-                        for name in names
-                        if name in self.commands
-                    ]
-                )
+                own = [name for name in names if name in self.commands]
+                formatter.write_dl([(one.ljust(width), self.commands[one].get_short_help_str(_WHOLE)) for one in own])
 
 
 class Once(_WithExamples, TyperCommand):
@@ -360,10 +338,8 @@ def load_plugins() -> None:
         try:
             entry.load()
         except Exception as error:  # of another distribution, perhaps for another version; our own verbs still work
-            print(
-                notice_line(f"the verbs {entry.name} of {entry.value} are left out: {one_line(str(error))}"),
-                file=sys.stderr,
-            )
+            problem = f"the verbs {entry.name} of {entry.value} are left out: {one_line(str(error))}"
+            print(notice_line(problem), file=sys.stderr)
 
 
 def _alone(name: str) -> typer.Typer | None:
@@ -417,12 +393,12 @@ class Training(options.Options):
 
     train: options.Train = None
     dev: options.Dev = None
-    output: options.ModelOutput = None
+    output: str | None = option("--output -o DIR", "Output model directory.")
     config: options.Config = None
     input_format: options.InputFormat = None
     columns: options.Columns = None
     on_error: options.OnError = None
-    force: options.ForceOrConfig = None  # type: ignore[assignment]  # it may be in the file
+    force: bool | None = option("--force", "Overwrite an existing model.")  # type: ignore[assignment]  # it may be in the file
     seed: options.Seed = None
     jobs: options.Jobs = None
     quiet: options.QuietOrConfig = None  # type: ignore[assignment]
@@ -481,13 +457,14 @@ def verb(
         parameters: ``module:class`` of a model's parameters, which are options, too: see `options.with_parameters`.
         around: declarations of more options.
         without: parameters that are not options of the verb, or ``module:name`` of their names.
-        place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.
+        place: ``module:function`` that accepts its options; by default ``run`` of the module with the verb's name here,
+            or the function that the verb's second word names.
         examples: at the end of its help; from `EXAMPLES` by default.
         shared: further options, with blanks between their names: fields of `options.Options`.
         hidden: not in the list of verbs.
     """
-    if place:
-        VERBS[name] = place
+    module, _, function = name.partition(" ")
+    VERBS[name] = place or f"spanloom.cli.{module}:{function or 'run'}"
 
     def register(declaration: D) -> D:
         call = _Call(name, declaration, parameters, around, without, shared)

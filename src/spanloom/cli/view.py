@@ -9,17 +9,14 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
 
+from spanloom.cli.app import View
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_file
 from spanloom.formats import read
 from spanloom.view import render, to_html, to_svg
-
-if TYPE_CHECKING:
-    from spanloom.cli.app import View
 
 # how a file is drawn, by the end of its name
 _DRAWINGS = {".html": to_html, ".htm": to_html, ".svg": to_svg}

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
+from spanloom.cli.data_verbs import ReadVocabulary
 from spanloom.cli.messages import Messages
 from spanloom.errors import DataWarning, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
 from spanloom.formats.base import DEFAULTS
 from spanloom.vocabulary import read_vocabulary
-
-if TYPE_CHECKING:
-    from spanloom.cli.data_verbs import ReadVocabulary
 
 _ALL = "all"
 

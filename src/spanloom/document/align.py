@@ -121,12 +121,10 @@ def to_bilou(mentions: Iterable[TypedRange], length: int) -> list[str]:
     >>> to_bilou([(0, 2, "test"), (2, 3, "test")], 3)
     ['B-test', 'L-test', 'U-test']
     """
-    tags = ["O"] * length
+    mentions = list(mentions)
+    tags = to_bio(mentions, length)
     for first, end, kind in mentions:
-        if end - first == 1:
-            tags[first] = f"U-{kind}"
-        else:
-            tags[first:end] = [f"B-{kind}"] + [f"I-{kind}"] * (end - first - 2) + [f"L-{kind}"]
+        tags[end - 1] = f"{'U' if end - first == 1 else 'L'}-{kind}"
     return tags
 
 

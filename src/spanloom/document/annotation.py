@@ -231,8 +231,10 @@ def completeness(batch: Batch, types: Sequence[str], default: Completeness = "co
         tokens = batch.tokens[first:end]
         for zone in zones_of(document, default):
             rows = (tokens[:, 0] < zone.end) & (tokens[:, 1] > zone.start)
-            for k in _numbers(document, zone, types):
-                found[first:end, k][rows] = STATUSES.index(zone.status)
+            for name in types if zone.types is None else sorted(zone.types):
+                if name not in types:
+                    refuse(document, "a type of its annotation", name, f"one of the training data: {', '.join(types)}")
+                found[first:end, types.index(name)][rows] = STATUSES.index(zone.status)
     claims = any(claims_of(document, types) for document in batch.documents if "annotation" in document.meta)
     return found if claims or found.any() else None
 
@@ -252,8 +254,7 @@ def doubt(document: Document, types: Iterable[str]) -> str | None:
         zones, claims = zones_of(document), claims_of(document, None)
     except DataError:
         return None
-    partly = any(zone.status != "complete" for zone in zones)
-    for name in types if partly else ():
+    for name in types if any(zone.status != "complete" for zone in zones) else ():
         status = np.full(len(document.text), COMPLETE, np.uint8)
         for zone in zones:
             if zone.types is None or name in zone.types:
@@ -294,14 +295,3 @@ def last_status(zones: Sequence[Zone], mention: Mention) -> Completeness:
         if (zone.types is None or mention.type in zone.types) and zone.start < mention.end and mention.start < zone.end
     ]
     return found[-1]
-
-
-def _numbers(document: Document, zone: Zone, types: Sequence[str]) -> Iterator[int]:
-    """Yield the numbers of a zone's types."""
-    if zone.types is None:
-        yield from range(len(types))
-        return
-    for name in sorted(zone.types):
-        if name not in types:
-            refuse(document, "a type of its annotation", name, f"one of the training data: {', '.join(types)}")
-        yield types.index(name)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from spanloom.document.annotation import CLAIMS
-from spanloom.document.document import Document, Offsets, named
+from spanloom.document.document import Document, named
 from spanloom.document.span import Mention, Span
 from spanloom.errors import DataError, UsageError, clip, plural
 
@@ -161,7 +161,13 @@ def merged(documents: Sequence[Document]) -> list[Document]:
             raise DataError(f"{named(document)}: there are two by annotator {clip(name)}, expected one")
         for other in list(group.values())[:1]:
             _check_same(document, other)
-        _check_claims(document, name)
+        given = document.meta.get("annotation")
+        claims = [kind for kind in CLAIMS if kind in given] if isinstance(given, Mapping) else []
+        if claims:
+            raise DataError(
+                f"{named(document)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
+                "which are taken from one annotator only; leave them out"
+            )
         group[name] = document
     _check_together(groups.values())
     return [_merged(group) for group in groups.values()]
@@ -189,42 +195,21 @@ def voted(document: Document) -> Document:
 
 def _check_same(document: Document, other: Document) -> None:
     """Check that two versions are of the same text, and of the same tokens and sentences."""
-    pairs = (
-        ("texts", document.text == other.text),
-        ("tokens", _same(document.tokens, other.tokens)),
-        ("sentences", _same(document.sentences, other.sentences)),
-    )
-    for what, same in pairs:
-        if not same:
-            names = " and ".join(clip(str(one.meta[NAME])) for one in (other, document))
-            raise DataError(
-                f"{named(document)}: the {what} of annotators {names} differ, expected the same; give other "
-                "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
-            )
-
-
-def _check_claims(document: Document, name: str) -> None:
-    given = document.meta.get("annotation")
-    claims = [kind for kind in CLAIMS if kind in given] if isinstance(given, Mapping) else []
-    if claims:
+    parts = ("tokens", "sentences")
+    differing = [what for what in parts if not np.array_equal(getattr(document, what), getattr(other, what))]
+    for what in differing if document.text == other.text else ["texts"]:
+        names = " and ".join(clip(str(one.meta[NAME])) for one in (other, document))
         raise DataError(
-            f"{named(document)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
-            "which are taken from one annotator only; leave them out"
+            f"{named(document)}: the {what} of annotators {names} differ, expected the same; give other "
+            "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
         )
 
 
-def _same(one: Offsets | None, other: Offsets | None) -> bool:
-    return one is other if one is None or other is None else np.array_equal(one, other)
-
-
-def _check_together(groups: Iterable[Mapping[str, Document]]) -> None:
+def _check_together(groups: Collection[Mapping[str, Document]]) -> None:
     """Check that each annotator shares a document with another."""
-    alone: dict[str, bool] = {}
-    for group in groups:
-        for name in group:
-            alone[name] = alone.get(name, True) and len(group) == 1
-    for name, is_alone in alone.items():
-        if is_alone:
+    together = {name for group in groups if len(group) > 1 for name in group}
+    for name in (name for group in groups for name in group):
+        if name not in together:
             raise DataError(
                 f"annotator {clip(name)} has no document in common with any other, so the quality of "
                 "the annotation is unknown; give documents with the same ids, or train without annotators"

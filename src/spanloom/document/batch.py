@@ -108,8 +108,7 @@ class Batch:
     @property
     def starts(self) -> Offsets:
         """(D + 1,) first token of each document, and T."""
-        found: Offsets = self.sentences[self.firsts]
-        return found
+        return np.asarray(self.sentences[self.firsts], np.int64)
 
     @property
     def owners(self) -> Offsets:
@@ -144,8 +143,7 @@ class Batch:
 
     def stream_words(self) -> Iterator[str]:
         """Yield the text of each token."""
-        bounds = pairwise(self.starts.tolist())
-        for document, (first, last) in zip(self.documents, bounds, strict=True):
+        for document, (first, last) in zip(self.documents, pairwise(self.starts.tolist()), strict=True):
             text = document.text
             yield from (text[start:end] for start, end in self.tokens[first:last].tolist())
 
@@ -211,8 +209,7 @@ class Batch:
 
     def split(self, values: Sequence[str]) -> Iterator[Sequence[str]]:
         """Yield the part of T values that belongs to each document."""
-        starts = self.starts.tolist()
-        return (values[first:last] for first, last in pairwise(starts))
+        return (values[first:last] for first, last in pairwise(self.starts.tolist()))
 
     def view(self, i: int) -> Document:
         """Return a document with the tokens, sentences and columns of the batch."""

@@ -21,12 +21,7 @@ from spanloom.errors import UsageError
 _FAR: Final = 64  # characters by which the offsets of a whole file may be shifted
 _UNITS: Final = {"characters": "", "utf16": "in UTF-16 units", "bytes": "in UTF-8 bytes"}
 _LINE_ENDS: Final = {"": "", "crlf": "with CR LF as one character", "lf": "with LF as two characters"}
-_ENDS: Final = {
-    (0, False): "",
-    (1, True): "from 1, with the last character included",
-    (0, True): "with the last character included",
-    (1, False): "from 1",
-}
+_ENDS: Final = ((0, False), (1, True), (0, True), (1, False))  # the first offset, and whether ends are included
 _NAMES: Final[Mapping[str, dict[str, Any]]] = {
     "characters": {}, "utf16": {"unit": "utf16"}, "bytes": {"unit": "bytes"}, "crlf": {"line_end": "crlf"},
     "lf": {"line_end": "lf"}, "one-based": {"first": 1}, "inclusive": {"inclusive": True},
@@ -58,7 +53,8 @@ class Counting:
     shift: int = 0
 
     def __str__(self) -> str:
-        parts = (_UNITS[self.unit], _LINE_ENDS[self.line_end], _ENDS[self.first, self.inclusive])
+        ends = ("from 1" * bool(self.first), "with the last character included" * self.inclusive)
+        parts = (_UNITS[self.unit], _LINE_ENDS[self.line_end], *ends)
         moved = f"{abs(self.shift)} {'more' if self.shift > 0 else 'less'} than they should be" if self.shift else ""
         return ", ".join(filter(None, (*parts, moved))) or "in characters"
 

@@ -121,15 +121,12 @@ class Document:
 
     def _repr_html_(self) -> str:
         """Return the drawing that a notebook shows."""
-        drawing: str = resolve_name("spanloom.view.mentions:drawing")(self)
-        return drawing
+        return str(resolve_name("spanloom.view.mentions:drawing")(self))
 
     @property
     def words(self) -> list[str]:
         """The text of each token."""
-        if self.tokens is None:
-            return []
-        return [self.text[start:end] for start, end in self.tokens.tolist()]
+        return [] if self.tokens is None else [self.text[start:end] for start, end in self.tokens.tolist()]
 
     @property
     def token_count(self) -> int:

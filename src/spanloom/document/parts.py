@@ -45,12 +45,6 @@ def split(
         what = "documents with texts of their own" if by is None else f"values of {clip(by)}"
         raise DataError(f"found {len(groups)} {what}, expected one for each of {plural(len(parts), 'part')}")
     part_of = _drawn(groups, parts, seed, len(documents))
-    _warn_of_shared_ids(documents, part_of)
-    return {name: [documents[i] for i in range(len(documents)) if part_of[i] == name] for name in parts}
-
-
-def _warn_of_shared_ids(documents: Sequence[Document], part_of: Sequence[str]) -> None:
-    """Warn of identifiers that occur in several parts."""
     first: dict[str, str] = {}
     apart = {
         document.id: None
@@ -63,8 +57,9 @@ def _warn_of_shared_ids(documents: Sequence[Document], part_of: Sequence[str]) -
             f"{clip(next(iter(apart)))}; if documents of one identifier belong together, record it in a field of meta, "
             "and name it with by (--by)",
             DataWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
+    return {name: [documents[i] for i in range(len(documents)) if part_of[i] == name] for name in parts}
 
 
 def _groups(documents: Sequence[Document], by: str | None) -> list[tuple[bytes, list[int]]]:
@@ -113,19 +108,15 @@ def _drawn(groups: list[tuple[bytes, list[int]]], parts: Mapping[str, float], se
     """Return the part of each document: large groups first, each to the part that lacks most."""
     total = sum(parts.values())
     lacking = {name: count * share / total for name, share in parts.items()}
-    drawn = sorted(groups, key=lambda group: (-len(group[1]), blake2b(group[0], salt=_salt(seed)).digest()))
+    salt = (seed % 2**64).to_bytes(8, "little")
+    drawn = sorted(groups, key=lambda group: (-len(group[1]), blake2b(group[0], salt=salt).digest()))
     empty = set(parts)
     found = [""] * count
     for number, (_, places) in enumerate(drawn):
-        left = len(drawn) - number
-        choices = [name for name in parts if name in empty] if left <= len(empty) else list(parts)
+        choices = [name for name in parts if name in empty] if len(drawn) - number <= len(empty) else list(parts)
         name = max(choices, key=lambda name: lacking[name])
         empty.discard(name)
         lacking[name] -= len(places)
         for place in places:
             found[place] = name
     return found
-
-
-def _salt(seed: int) -> bytes:
-    return (seed % 2**64).to_bytes(8, "little")

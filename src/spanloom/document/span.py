@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from operator import index
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 from spanloom.errors import DataError, clip
@@ -299,17 +298,12 @@ def joined_spans(text: str, spans: Sequence[Span], is_joined: Callable[[str], bo
 # Normalization of concept identifiers from different sources to one form, ``PREFIX:LOCAL``.
 
 # as written, in lower case -> as we write it
-_PREFIXES: Final = MappingProxyType(
-    {
-        **{name.lower(): name for name in ("CHEBI", "CL", "DOID", "GO", "HP", "MESH", "MONDO", "MP", "NCBITaxon")},
-        **{name.lower(): name for name in ("NCIT", "OMIM", "ORPHA", "PR", "SO", "UBERON", "UMLS")},
-        "msh": "MESH",
-        "mim": "OMIM",
-        "cui": "UMLS",
-        "umls_cui": "UMLS",
-        "orphanet": "ORPHA",
-    }
-)
+_WRITTEN: Final = (
+    "CHEBI", "CL", "DOID", "GO", "HP", "MESH", "MONDO", "MP", "NCBITaxon", "NCIT", "OMIM", "ORPHA", "PR", "SO",
+    "UBERON", "UMLS",
+)  # fmt: skip
+_OTHERS: Final = {"msh": "MESH", "mim": "OMIM", "cui": "UMLS", "umls_cui": "UMLS", "orphanet": "ORPHA"}
+_PREFIXES: Final = {name.lower(): name for name in _WRITTEN} | _OTHERS
 _UPPER: Final = frozenset({"MESH", "OMIM", "UMLS"})  # whose local parts have letters, always upper case
 _MESH = re.compile(r"[CDQ](?:\d{6}|\d{9})", re.IGNORECASE)
 _UMLS = re.compile(r"C\d{7}", re.IGNORECASE)

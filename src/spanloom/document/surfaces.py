@@ -150,10 +150,10 @@ def trimmed(mention: Mention, text: str) -> Mention | None:
     if not has_blank_ends(mention, text):
         spans = _over_line_ends(mention.spans, text)
         return mention if len(spans) == len(mention.spans) else mention.replace(spans=spans)
-    stripped = [span for start, end in mention.spans if (span := _stripped(start, end, text)) is not None]
+    stripped = [span for start, end in mention.spans if (span := stripped_span(start, end, text)) is not None]
     if not stripped:
         return mention if any(start < end for start, end in mention.spans) else None
-    head = None if mention.head is None else _stripped(*mention.head, text)
+    head = None if mention.head is None else stripped_span(*mention.head, text)
     return mention.replace(spans=_over_line_ends(stripped, text), head=head)
 
 
@@ -161,7 +161,8 @@ def _over_line_ends(spans: Sequence[Span], text: str) -> tuple[Span, ...]:
     return joined_spans(text, spans, lambda gap: gap.isspace() and ("\n" in gap or "\r" in gap))
 
 
-def _stripped(start: int, end: int, text: str) -> Span | None:
+def stripped_span(start: int, end: int, text: str) -> Span | None:
+    """Return a span without the white space at its ends; ``None`` if it has nothing else."""
     piece = text[start:end]
     first = start + len(piece) - len(piece.lstrip())
     return Span(first, first + len(piece.strip())) if piece.strip() else None

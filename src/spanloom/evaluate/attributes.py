@@ -35,8 +35,7 @@ class AttributeScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as JSON values; fractions from 0 to 1."""
-        values = {value: score.to_dict() for value, score in self.values.items()}
-        return {**self.accuracy.to_accuracy(), "values": values}
+        return {**self.accuracy.to_accuracy(), "values": {name: one.to_dict() for name, one in self.values.items()}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,24 +32,18 @@ Ints = NDArray[np.int64]
 
 
 def exact(document: Document) -> Iterator[Item]:
-    """Yield mentions keyed by type and all boundaries; spans with nothing or only white space between are joined."""
-    for mention in document.mentions:
-        joined = _joined(document, mention)
-        yield joined.key, joined
+    """Return mentions keyed by type and all boundaries; spans with nothing or only white space between are joined."""
+    return ((one.key, one) for one in joined(document))
 
 
 def boundaries(document: Document) -> Iterator[Item]:
-    """Yield mentions keyed by all boundaries, without the type: mentions of the same spans are one item."""
-    for mention in document.mentions:
-        joined = _joined(document, mention)
-        yield joined.spans, joined
+    """Return mentions keyed by all boundaries, without the type: mentions of the same spans are one item."""
+    return ((one.spans, one) for one in joined(document))
 
 
 def heads(document: Document) -> Iterator[Item]:
-    """Yield mentions keyed by type, all boundaries, and head (Lu and Roth 2015, section 4.1.2)."""
-    for mention in document.mentions:
-        joined = _joined(document, mention)
-        yield (joined.key, joined.head), joined
+    """Return mentions keyed by type, all boundaries, and head (Lu and Roth 2015, section 4.1.2)."""
+    return (((one.key, one.head), one) for one in joined(document))
 
 
 def of_type(documents: Sequence[Document], kind: str) -> list[Document]:
@@ -78,8 +72,7 @@ def require_complete(gold: Sequence[Document], *predictions: Sequence[Document])
     Raises:
         DataError: ``meta["annotation"]`` declares otherwise; the message names the document.
     """
-    documents = chain(gold, *predictions)
-    types = sorted({mention.type for document in documents for mention in document.mentions})
+    types = sorted({mention.type for document in chain(gold, *predictions) for mention in document.mentions})
     for i, document in enumerate(gold):
         found = doubt(document, types)
         if found is not None:
@@ -101,10 +94,10 @@ def paired(gold: Sequence[Document], *predictions: Sequence[Document]) -> list[l
     return found
 
 
-def _joined(document: Document, mention: Mention) -> Mention:
-    if len(mention.spans) == 1:
-        return mention
-    return mention.replace(spans=join_spans(document.text, mention.spans))
+def joined(document: Document) -> Iterator[Mention]:
+    """Yield mentions whose spans are joined, where nothing or only white space is between them."""
+    for one in document.mentions:
+        yield one if len(one.spans) == 1 else one.replace(spans=join_spans(document.text, one.spans))
 
 
 def in_both(
@@ -121,10 +114,8 @@ def in_both(
 
     def at(document: Document) -> dict[Hashable, V]:
         places: dict[Hashable, V] = {}
-        for mention in document.mentions:
-            joined = _joined(document, mention)
-            place, own = joined.key, value(joined)
-            places[place] = merge(places[place], own) if place in places else own
+        for one in joined(document):
+            places[one.key] = merge(places[one.key], value(one)) if one.key in places else value(one)
         return places
 
     found = []
@@ -385,11 +376,12 @@ def errors(comparison: MentionComparison) -> Errors:
 
 def _rest(side: ComparedSide, rows: Ints) -> Ints:
     """Return the rows without a hit, in an order that depends on their content alone."""
-    key = [
-        (int(side.document[i]), side.mentions[i].spans, side.mentions[i].type, side.mentions[i].head or (), int(i))
-        for i in rows.tolist()
-    ]
-    return np.array([item[-1] for item in sorted(key)], np.int64)
+
+    def place(row: int) -> tuple[object, ...]:
+        one = side.mentions[row]
+        return int(side.document[row]), one.spans, one.type, one.head or (), row
+
+    return np.array(sorted(rows.tolist(), key=place), np.int64)
 
 
 def _without(rows: Ints, used: Ints) -> Ints:

@@ -215,12 +215,8 @@ def concept_test(
     sets = [by_document(expected, concept_sets(side, resolve)) for side in sides]
     mentions = [by_mention(gold, side, resolve) for side in sides]
     cut = whole_documents(len(gold))
-    return ConceptTest(
-        compare_rows(sets[0], sets[1], cut, samples, seed),
-        compare_rows(mentions[0], mentions[1], cut, samples, seed),
-        t_test(*_f1(sets, len(gold))),
-        t_test(*_f1(mentions, len(gold))),
-    )
+    of_sets, of_mentions = (compare_rows(a, b, cut, samples, seed) for a, b in (sets, mentions))
+    return ConceptTest(of_sets, of_mentions, t_test(*_f1(sets, len(gold))), t_test(*_f1(mentions, len(gold))))
 
 
 def _f1(rows: Sequence[ReportRow], documents: int) -> list[Floats]:

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from spanloom.document import Document, Mention
-from spanloom.document.span import join_spans, normalize_identifier
-from spanloom.evaluate.compare import Item, Key, compare, in_both
+from spanloom.document.span import normalize_identifier
+from spanloom.evaluate.compare import Item, compare, in_both, joined
 from spanloom.evaluate.rows import Ints, ReportRow, row
 from spanloom.evaluate.units import ResamplingUnits
 
@@ -96,17 +96,6 @@ class Resolved:
         return form
 
 
-def linked_mentions(resolve: Resolved) -> Key:
-    """Return the key of `compare` for type, all boundaries and all concepts; no concept equals no concept."""
-
-    def key(document: Document) -> Iterator[Item]:
-        for mention in document.mentions:
-            spans = join_spans(document.text, mention.spans)
-            yield (mention.type, spans, resolve(mention)), mention.replace(spans=spans)
-
-    return key
-
-
 def concept_sets(documents: Iterable[Document], resolve: Resolved, kind: str | None = None) -> list[frozenset[str]]:
     """Return the concepts of each document, or of its mentions of one type.
 
@@ -133,7 +122,11 @@ def by_document(gold: Sequence[frozenset[str]], predicted: Sequence[frozenset[st
 
 def by_mention(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> ReportRow:
     """Return the row of mentions whose type, boundaries and concepts are right; the units are documents."""
-    return row(compare(gold, predicted, whole_documents(len(gold)), linked_mentions(resolve)))
+
+    def key(document: Document) -> Iterator[Item]:  # no concept equals no concept
+        return (((one.key, resolve(one)), one) for one in joined(document))
+
+    return row(compare(gold, predicted, whole_documents(len(gold)), key))
 
 
 def whole_documents(count: int) -> ResamplingUnits:

@@ -78,13 +78,9 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts, fractions and intervals (or ``None``) as JSON values."""
-        values: dict[str, Any] = {
-            name: _plain(getattr(self, name)) for name in ("correct", "predicted", "found", "gold")
-        }
-        values |= {"precision": self.precision, "recall": self.recall, "f1": self.f1}
-        intervals = self.intervals
-        values["intervals"] = None if intervals is None else {k: list(v) for k, v in intervals._asdict().items()}
-        return values
+        counts = {name: _plain(getattr(self, name)) for name in ("correct", "predicted", "found", "gold")}
+        ends = None if self.intervals is None else {name: list(one) for name, one in self.intervals._asdict().items()}
+        return {**counts, "precision": self.precision, "recall": self.recall, "f1": self.f1, "intervals": ends}
 
     def to_accuracy(self) -> dict[str, Any]:
         """Return the part that is right as JSON values, where precision, recall and F1 are one."""

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pkgutil import resolve_name
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Document, Mention
 from spanloom.document.markup import Figure, Printed
 from spanloom.errors import UsageError, plural
 from spanloom.evaluate.compare import (
     KEYS,
     Key,
-    MentionComparison,
     compare,
     errors,
     exact,
@@ -25,7 +24,7 @@ from spanloom.evaluate.compare import (
     surer,
 )
 from spanloom.evaluate.measures import Score
-from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, row, scores
+from spanloom.evaluate.rows import by_sentence, by_structure, by_type, row, scores
 from spanloom.evaluate.units import units, with_sentences
 from spanloom.formats.inputs import documents_given
 
@@ -181,29 +180,22 @@ def evaluate(
     comparison = compare(gold, predicted, cut, _key(match))
     kinds = errors(comparison)
     near = np.concatenate([kinds.head[:, 0], kinds.boundary[:, 0]])
-    groups: list[dict[str, ReportRow]] = [
-        {
-            "overall": row(comparison),
-            "partial": row(comparison, half=comparison.gold.unit[near]),
-        },
-        by_type(comparison),
-        by_structure(comparison),
-        by_sentence(comparison, cut.count),
-        {name: row(compare(gold, predicted, cut, _key(name))) for name in keys},
-    ]
+    groups = {
+        "": {"overall": row(comparison), "partial": row(comparison, half=comparison.gold.unit[near])},
+        "types": by_type(comparison),
+        "structures": by_structure(comparison),
+        "sentences": by_sentence(comparison, cut.count),
+        "keys": {name: row(compare(gold, predicted, cut, _key(name))) for name in keys},
+    }
     boundaries = dict.fromkeys(BOUNDARY_KINDS, 0)
     for i, j in kinds.boundary.tolist():
         boundaries[boundary_kind(comparison.gold.mentions[i], comparison.predicted.mentions[j])] += 1
-    results = iter(scores([row for group in groups for row in group.values()], cut.count, bootstrap, seed))
-    first, types, structures, sentences, others = [{name: next(results) for name in group} for group in groups]
+    results = iter(scores([row for group in groups.values() for row in group.values()], cut.count, bootstrap, seed))
+    found: dict[str, Any] = {title: {name: next(results) for name in group} for title, group in groups.items()}
     return Report(
         match=match,
-        overall=first["overall"],
-        types=types,
-        structures=structures,
-        sentences=sentences,
-        partial=first["partial"],
-        keys=others,
+        **found.pop(""),
+        **found,
         errors={kind: len(found) for kind, found in kinds._asdict().items() if kind != "head" or match == "heads"},
         boundaries=boundaries,
         duplicates={"gold": comparison.gold.duplicates, "predicted": comparison.predicted.duplicates},
@@ -254,6 +246,11 @@ class Finding(NamedTuple):
     gold: Mention | None
     predicted: Mention | None
 
+    @property
+    def mentions(self) -> list[Mention]:
+        """The gold mention and the predicted one, where they are."""
+        return [mention for mention in (self.gold, self.predicted) if mention is not None]
+
 
 def findings(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Finding]:
     """Return all errors of a prediction, document by document, in text order.
@@ -274,9 +271,23 @@ def findings(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Fi
     """
     [predicted] = paired(gold, predicted)
     comparison = compare(gold, predicted, units(gold, predicted), exact)
-    kinds = compared_kinds(gold, predicted)
-    found = [*_unmatched(comparison), *_matched(gold, predicted, "head" in kinds, "concept" in kinds)]
-    return sorted(found, key=_order)
+    one, other, kinds = comparison.gold, comparison.predicted, errors(comparison)
+    found = [Finding("type", int(one.document[i]), one.mentions[i], other.mentions[j]) for i, j in kinds.type.tolist()]
+    found += [Finding("missed", int(one.document[i]), one.mentions[i], None) for i in kinds.missed.tolist()]
+    found += [Finding("spurious", int(other.document[j]), None, other.mentions[j]) for j in kinds.spurious.tolist()]
+    for i, j in kinds.boundary.tolist():
+        sides = one.mentions[i], other.mentions[j]
+        found.append(Finding(boundary_kind(*sides), int(one.document[i]), *sides))
+    compared = compared_kinds(gold, predicted)
+    for document, right, marked in in_both(gold, predicted, lambda mention: mention, surer):
+        if "head" in compared and right.head is not None and right.head != marked.head:
+            found.append(Finding("head", document, right, marked))
+        if "concept" in compared and set(right.concepts) != set(marked.concepts):
+            kind = "concept" if right.concepts and marked.concepts else "NIL"
+            found.append(Finding(kind, document, right, marked))
+    return sorted(
+        found, key=lambda one: (one.document, one.mentions[0].spans, one.mentions[0].type, ERROR_KINDS.index(one.kind))
+    )
 
 
 def compared_kinds(gold: Sequence[Document], predicted: Sequence[Document]) -> tuple[str, ...]:
@@ -324,33 +335,3 @@ def _joins_a_gap(one: Mention, other: Mention) -> bool:
 
 def _has_lone_component(one: Mention, other: Mention) -> bool:
     return not all(any(low < span.end and span.start < high for low, high in other.spans) for span in one.spans)
-
-
-def _unmatched(comparison: MentionComparison) -> Iterator[Finding]:
-    gold, predicted = comparison.gold, comparison.predicted
-    kinds = errors(comparison)
-    for i, j in kinds.boundary.tolist():
-        kind = boundary_kind(gold.mentions[i], predicted.mentions[j])
-        yield Finding(kind, int(gold.document[i]), gold.mentions[i], predicted.mentions[j])
-    for i, j in kinds.type.tolist():
-        yield Finding("type", int(gold.document[i]), gold.mentions[i], predicted.mentions[j])
-    for i in kinds.missed.tolist():
-        yield Finding("missed", int(gold.document[i]), gold.mentions[i], None)
-    for j in kinds.spurious.tolist():
-        yield Finding("spurious", int(predicted.document[j]), None, predicted.mentions[j])
-
-
-def _matched(gold: Sequence[Document], predicted: Sequence[Document], headed: bool, linked: bool) -> Iterator[Finding]:
-    """Yield the errors of mentions whose type and spans are right."""
-    for document, mention, found in in_both(gold, predicted, lambda mention: mention, surer):
-        if headed and mention.head is not None and mention.head != found.head:
-            yield Finding("head", document, mention, found)
-        if linked and set(mention.concepts) != set(found.concepts):
-            kind = "concept" if mention.concepts and found.concepts else "NIL"
-            yield Finding(kind, document, mention, found)
-
-
-def _order(finding: Finding) -> tuple[int, tuple[Span, ...], str, int]:
-    mention = finding.gold or finding.predicted
-    assert mention is not None
-    return finding.document, mention.spans, mention.type, ERROR_KINDS.index(finding.kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -84,22 +84,17 @@ def by_sentence(comparison: MentionComparison, units: int) -> dict[str, ReportRo
     }
 
 
-def unit_counts(rows: Iterable[ReportRow], units: int) -> SparseMatrix:
+def unit_counts(rows: Sequence[ReportRow], units: int) -> SparseMatrix:
     """Count the mentions of each unit (U, 4 * rows): correct, predicted, found, gold of each row in turn."""
-    where: list[Ints] = []
-    columns: list[Ints] = []
-    weights: list[Floats] = []
-    for i, entry in enumerate(rows):
-        for column, members, weight in (
-            *((k, entry[k], 1.0) for k in range(4)),
-            (0, entry.half, 0.5),
-            (2, entry.half, 0.5),
-        ):
-            where.append(members)
-            columns.append(np.full(len(members), 4 * i + column))
-            weights.append(np.full(len(members), weight))
-    shape = (units, 4 * (i + 1))
-    return SparseMatrix.build(np.concatenate(where), np.concatenate(columns), np.concatenate(weights), shape)
+    parts = [
+        (members, 4 * number + column, weight)
+        for number, one in enumerate(rows)
+        for members, column, weight in zip((*one, one.half), (0, 1, 2, 3, 0, 2), (1, 1, 1, 1, 0.5, 0.5), strict=True)
+    ]
+    members, columns, weights = zip(*parts, strict=True)
+    sizes = list(map(len, members))
+    shape = (units, 4 * len(rows))
+    return SparseMatrix.build(np.concatenate(members), np.repeat(columns, sizes), np.repeat(weights, sizes), shape)
 
 
 def scores(rows: Sequence[ReportRow], units: int, samples: int, seed: int) -> list[Score]:
@@ -114,8 +109,7 @@ def scores(rows: Sequence[ReportRow], units: int, samples: int, seed: int) -> li
     totals = [Score(p, q, f, g) for p, q, f, g in counts.dense().sum(axis=0).reshape(len(rows), 4).tolist()]
     if not samples or not units:
         return totals
-    drawn = bootstrap(counts, len(rows), samples, seed)
-    ends = np.moveaxis(percentile_interval(drawn), 0, -1).tolist()
+    ends = np.moveaxis(percentile_interval(bootstrap(counts, len(rows), samples, seed)), 0, -1).tolist()
     intervals = [Intervals(*(Interval(*pair) for pair in row_ends)) for row_ends in ends]
     return [replace(total, intervals=found) for total, found in zip(totals, intervals, strict=True)]
 
@@ -178,8 +172,7 @@ def percentile_interval(values: Floats) -> Floats:
     [[1.0, 0.0], [1.0, 1.0]]
     """
     unknown = np.isnan(values).all(axis=0)
-    known = np.where(unknown, 0.0, values)
-    found = np.asarray(np.nanquantile(known, [0.025, 0.975], axis=0), np.float64)
+    found = np.asarray(np.nanquantile(np.where(unknown, 0.0, values), [0.025, 0.975], axis=0), np.float64)
     found[1, unknown] = 1.0
     return found
 
@@ -260,8 +253,8 @@ class PairedTest(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as JSON values; fractions from 0 to 1."""
-        values = Printed.to_dict(self) | {"interval": list(self.interval)}
-        return {"a": values.pop("a"), "b": values.pop("b"), "difference": self.difference, **values}
+        values = {"a": self.a, "b": self.b, "difference": self.difference} | Printed.to_dict(self)
+        return values | {"interval": list(self.interval)}
 
     def to_text(self) -> str:
         """Return three lines for a terminal."""
@@ -324,13 +317,6 @@ def compare_rows(a: ReportRow, b: ReportRow, cut: ResamplingUnits, samples: int,
     drawn = bootstrap(counts, 2, samples, seed)[:, :, 2]
     of_a, of_b = np.split(counts.dense(), 2, axis=1)
     p_value, enumerated = randomization(of_a, of_b, samples, seed)
-    return PairedTest(
-        a=Score(*of_a.sum(axis=0).tolist()),
-        b=Score(*of_b.sum(axis=0).tolist()),
-        interval=Interval(*percentile_interval(np.asarray(drawn[:, 0] - drawn[:, 1])).tolist()),
-        p_value=p_value,
-        enumerated=enumerated,
-        samples=samples,
-        units=cut.count,
-        unit=cut.name,
-    )
+    interval = Interval(*percentile_interval(np.asarray(drawn[:, 0] - drawn[:, 1])).tolist())
+    first, second = (Score(*of.sum(axis=0).tolist()) for of in (of_a, of_b))
+    return PairedTest(first, second, interval, p_value, enumerated, samples, cut.count, cut.name)

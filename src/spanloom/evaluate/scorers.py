@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from spanloom.evaluate.compare import of_type, score
-from spanloom.evaluate.measures import Score
 from spanloom.formats.inputs import Given, documents_given, training_of
 
 _MEASURES: Final = ("f1", "precision", "recall")
@@ -48,17 +47,12 @@ def mention_score(name: str, estimator: Any, X: Given, y: Iterable[Any] | None =
     gold = list(training_of(X, y))
     predicted = documents_given(list(estimator.predict(X)), "the prediction")
     if mean in ("", "micro"):
-        return _measured(score(gold, predicted), measure)
+        return float(getattr(score(gold, predicted), measure))
     types = sorted({mention.type for document in (*gold, *predicted) for mention in document.mentions})
     by_type = [score(of_type(gold, kind), of_type(predicted, kind)) for kind in types]
     weights = [one.gold if mean == "weighted" else 1 for one in by_type]
-    total = sum(weight * _measured(one, measure) for weight, one in zip(weights, by_type, strict=True))
-    return total / sum(weights) if sum(weights) else 0.0
-
-
-def _measured(found: Score, measure: str) -> float:
-    value: float = getattr(found, measure)
-    return value
+    total = sum(weight * getattr(one, measure) for weight, one in zip(weights, by_type, strict=True))
+    return float(total / sum(weights)) if sum(weights) else 0.0
 
 
 def extend_scikit_learn() -> None:
@@ -76,8 +70,7 @@ def extend_scikit_learn() -> None:
             while hasattr(last, "best_estimator_") or hasattr(last, "steps"):
                 last = last.best_estimator_ if hasattr(last, "best_estimator_") else last.steps[-1][1]
             if "mentions" not in getattr(last, "annotates", ()):
-                found: float = super()._score(method_caller, estimator, X, y_true, **more)
-                return found
+                return float(super()._score(method_caller, estimator, X, y_true, **more))
             return mention_score(self.name, estimator, X, y_true)
 
     for name in NAMES:

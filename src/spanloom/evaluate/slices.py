@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -82,8 +81,23 @@ def breakdown(
     if known is not None:
         surfaces = {(mention.type, _surface(document, mention)) for document in known for mention in document.mentions}
         seen = _by(comparison, lambda i, one: _SEEN[(one.type, _surface(gold[i], one)) not in surfaces], _SEEN)
-    sections = _by(comparison, _section_in(gold), [*sorted(SECTIONS), _NO_SECTION])
-    return Breakdown(*_confusions(comparison), lengths, seen, {} if [*sections] == [_NO_SECTION] else sections)
+    known_sections = list(map(_starts_and_sections, gold))
+
+    def section(number: int, mention: Mention) -> str:
+        starts, names = known_sections[number]
+        return (names[max(bisect_right(starts, mention.start) - 1, 0)] if names else "") or _NO_SECTION
+
+    sections = _by(comparison, section, [*sorted(SECTIONS), _NO_SECTION])
+    one, other, kinds = comparison.gold.mentions, comparison.predicted.mentions, errors(comparison)
+    borders = Counter(one[i].type for i in kinds.boundary[:, 0].tolist())
+    cells = Counter[Cell]()
+    cells.update((one[i].type, one[i].type) for i in np.flatnonzero(comparison.gold.hit).tolist())
+    cells.update({(name, name): count for name, count in borders.items()})
+    cells.update((one[i].type, other[j].type) for i, j in kinds.type.tolist())
+    cells.update((one[i].type, None) for i in kinds.missed.tolist())
+    cells.update((None, other[j].type) for j in kinds.spurious.tolist())
+    sections = {} if [*sections] == [_NO_SECTION] else sections
+    return Breakdown(dict(cells), dict(borders), lengths, seen, sections)
 
 
 def words_in(document: Document, spans: Iterable[Span]) -> set[int]:
@@ -102,18 +116,6 @@ def words_in(document: Document, spans: Iterable[Span]) -> set[int]:
     return found
 
 
-def _confusions(comparison: MentionComparison) -> tuple[dict[Cell, int], dict[str, int]]:
-    gold, predicted, kinds = comparison.gold.mentions, comparison.predicted.mentions, errors(comparison)
-    borders = Counter(gold[i].type for i in kinds.boundary[:, 0].tolist())
-    cells = Counter[Cell]()
-    cells.update((gold[i].type, gold[i].type) for i in np.flatnonzero(comparison.gold.hit).tolist())
-    cells.update({(name, name): count for name, count in borders.items()})
-    cells.update((gold[i].type, predicted[j].type) for i, j in kinds.type.tolist())
-    cells.update((gold[i].type, None) for i in kinds.missed.tolist())
-    cells.update((None, predicted[j].type) for j in kinds.spurious.tolist())
-    return dict(cells), dict(borders)
-
-
 def _by(comparison: MentionComparison, name: Callable[[int, Mention], str], order: Sequence[str]) -> dict[str, Score]:
     """Return the scores of the mentions of each name that occurs.
 
@@ -128,8 +130,7 @@ def _by(comparison: MentionComparison, name: Callable[[int, Mention], str], orde
     if not there:
         return {}
     rows = [row(comparison, gold == one, predicted == one) for one in there]
-    count = 1 + max(int(side.unit.max(initial=0)) for side in sides)
-    return dict(zip(there, scores(rows, count, 0, 0), strict=True))
+    return dict(zip(there, scores(rows, 1 + max(int(side.unit.max(initial=0)) for side in sides), 0, 0), strict=True))
 
 
 def _surface(document: Document, mention: Mention) -> str:
@@ -138,21 +139,10 @@ def _surface(document: Document, mention: Mention) -> str:
     return " ".join(" ".join(document.text[start:end] for start, end in parts).casefold().split())
 
 
-def _section_in(gold: Sequence[Document]) -> Callable[[int, Mention], str]:
-    """Return what gives the section in which a mention begins, from the number of its document and the mention."""
-
-    @cache
-    def sections(number: int) -> tuple[list[int], list[str]]:
-        """Return the start of each sentence with tokens, and its section."""
-        document = gold[number]
-        if document.tokens is None or document.sentences is None:
-            return [], []
-        filled = np.flatnonzero(document.sentences[:, 0] < document.sentences[:, 1])
-        names = section_names(document)
-        return document.tokens[document.sentences[filled, 0], 0].tolist(), [names[i] for i in filled.tolist()]
-
-    def section(number: int, mention: Mention) -> str:
-        starts, names = sections(number)
-        return (names[max(bisect_right(starts, mention.start) - 1, 0)] if names else "") or _NO_SECTION
-
-    return section
+def _starts_and_sections(document: Document) -> tuple[list[int], list[str]]:
+    """Return the start of each sentence with tokens, and its section."""
+    if document.tokens is None or document.sentences is None:
+        return [], []
+    filled = np.flatnonzero(document.sentences[:, 0] < document.sentences[:, 1])
+    names = section_names(document)
+    return document.tokens[document.sentences[filled, 0], 0].tolist(), [names[i] for i in filled.tolist()]

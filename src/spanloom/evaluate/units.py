@@ -35,8 +35,7 @@ def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Docume
     for i, (expected, found) in enumerate(zip(gold, pairs, strict=True)):
         if expected.text != found.text:
             characters = enumerate(zip(expected.text, found.text, strict=False))
-            shorter = min(len(expected.text), len(found.text))
-            at = next((i for i, (one, other) in characters if one != other), shorter)
+            at = next((i for i, (one, other) in characters if one != other), min(len(expected.text), len(found.text)))
             raise DataError(
                 f"document {name(expected, i)}: the predicted text differs from the gold text at character {at} "
                 f"(found {found.text[at : at + 20]!r}, expected {expected.text[at : at + 20]!r}); predict on that text"
@@ -125,7 +124,14 @@ def units(gold: Sequence[Document], *predictions: Sequence[Document]) -> Resampl
         starts = sentence_starts(document)
         if len(starts):
             for side in (gold, *predictions):
-                starts = starts[~_joined(starts, side[i].mentions)]
+                # without those in a mention, which is in one unit
+                extents = np.array([(one.start, one.end) for one in side[i].mentions], np.int64).reshape(-1, 2)
+                first = np.searchsorted(starts, extents[:, 0], side="right")
+                last = np.searchsorted(starts, extents[:, 1], side="left")
+                change = np.zeros(len(starts) + 1, np.int64)
+                np.add.at(change, first, 1)
+                np.add.at(change, np.maximum(first, last), -1)
+                starts = starts[np.cumsum(change)[:-1] <= 0]
         cuts.append(starts)
     sizes = [len(starts) + 1 for starts in cuts]
     split = {document.tokens is not None and document.sentences is not None for document in gold}
@@ -139,14 +145,3 @@ def sentence_starts(document: Document) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     first = document.sentences[:, 0][document.sentences[:, 0] < document.sentences[:, 1]]
     return np.unique(document.tokens[first[1:], 0])
-
-
-def _joined(starts: NDArray[np.int64], mentions: Sequence[Mention]) -> NDArray[np.bool_]:
-    """Return (cuts,) whether a mention crosses each cut."""
-    extents = np.array([(mention.start, mention.end) for mention in mentions], np.int64).reshape(-1, 2)
-    first = np.searchsorted(starts, extents[:, 0], side="right")
-    last = np.searchsorted(starts, extents[:, 1], side="left")
-    change = np.zeros(len(starts) + 1, np.int64)
-    np.add.at(change, first, 1)
-    np.add.at(change, np.maximum(first, last), -1)
-    return np.asarray(np.cumsum(change)[:-1] > 0, np.bool_)

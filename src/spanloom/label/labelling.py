@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from pathlib import Path
@@ -142,8 +142,7 @@ def label_stream(
     if annotation not in STATUSES:
         raise UsageError(f"annotation is {annotation!r}, expected {', '.join(STATUSES[:-1])} or {STATUSES[-1]}")
     ready = rules if isinstance(rules, LabelRules) else read_label_rules(rules)
-    labeller = _Labeller(ready, each, annotation, LabelReport() if report is None else report)
-    return labeller.stream(documents_of(X))
+    return _Labeller(ready, each, annotation, LabelReport() if report is None else report).stream(documents_of(X))
 
 
 class _Candidate(NamedTuple):
@@ -154,14 +153,12 @@ class _Candidate(NamedTuple):
         type: its type.
         score: its probability, for a prior of one half and independent votes: a sum of log-odds.
         rules: the names of the rules that vote for it; empty if it is rejected.
-        opposed: whether a rule votes against it.
     """
 
     ranges: Ranges
     type: str
     score: float
     rules: list[str]
-    opposed: bool
 
 
 class _Labeller:
@@ -181,48 +178,53 @@ class _Labeller:
 
     def stream(self, documents: Iterator[Document]) -> Iterator[Document]:
         """Yield documents as the rules annotate them."""
-        for batch in batches(documents, TOKENS, prepare_all):
-            yield from self._labelled(Batch.of(batch))
+        for batch in map(Batch.of, batches(documents, TOKENS, prepare_all)):
+            text = LabelText(batch)
+            matches = [finder.find(text) for finder in self._finders]
+            self._count(text, matches)
+            found = [one.ranges() for one in matches]
+            self._disagree(found)
+            starts = batch.starts.tolist()
+            shared = []
+            for name, numbers in self._groups:
+                by_document: list[list[_Candidate]] = [[] for _ in batch.documents]
+                for one in self._decided(found, numbers):
+                    by_document[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
+                shared.append((name, by_document))
+            for number, document in enumerate(batch.documents):
+                for name, candidates in shared:
+                    yield self._document(document, candidates[number], starts[number], name)
 
-    def _labelled(self, batch: Batch) -> Iterator[Document]:
-        text = LabelText(batch)
-        matches = [finder.find(text) for finder in self._finders]
-        self._count(text, matches)
-        found = [one.ranges() for one in matches]
-        self._disagree(found)
-        starts = batch.starts.tolist()
-        shared = [
-            (name, self._by_document(self._decided(_ballot(found, self._rules, numbers)), starts))
-            for name, numbers in self._groups
-        ]
-        for number, document in enumerate(batch.documents):
-            for name, candidates in shared:
-                yield self._document(document, candidates[number], starts[number], name)
+    def _decided(self, found: Sequence[Sequence[Ranges]], numbers: Collection[int]) -> list[_Candidate]:
+        """Return what rules make mentions, in text order, and what they reject; a span may have several types.
 
-    def _decided(self, candidates: Iterable[_Candidate]) -> list[_Candidate]:
-        """Return the candidates that are mentions, and those that are rejected."""
-        won: list[_Candidate] = []
-        denied: list[_Candidate] = []
-        for one in candidates:
-            if one.score > 0.5 and one.rules:
-                won.append(one)
+        Args:
+            found: the matches of each rule.
+            numbers: of the rules that vote.
+        """
+        votes: dict[tuple[Ranges, str], dict[int, None]] = {}
+        for number in sorted(numbers):
+            for ranges in found[number]:
+                votes.setdefault((ranges, self._rules[number].type), {})[number] = None
+        won, denied = list[_Candidate](), list[_Candidate]()
+        for (ranges, kind), voters in sorted(votes.items(), key=lambda item: item[0]):
+            own = [self._rules[number] for number in voters]
+            odds = sum((log(one.weight) - log(1 - one.weight)) * (1 if one.vote == "for" else -1) for one in own)
+            names = [one.name for one in own if one.vote == "for"]
+            score = round(1 / (1 + exp(-odds)), 12) if odds > -700 else 0.0
+            if score > 0.5 and names:
+                won.append(_Candidate(ranges, kind, score, names))
                 continue
-            self._report.against += not one.rules
-            self._report.outvoted += bool(one.rules)
-            if one.score < 0.5 and one.type in self._types and one.opposed:
-                denied.append(one._replace(rules=[]))
+            self._report.against += not names
+            self._report.outvoted += bool(names)
+            if score < 0.5 and kind in self._types and len(names) < len(voters):
+                denied.append(_Candidate(ranges, kind, score, []))
         if self._overlaps == "longest":
             by_type = {kind: [one.ranges for one in won if one.type == kind] for kind in {one.type for one in won}}
             stay = {kind: set(longest(gapped(ranges)).ranges()) for kind, ranges in by_type.items()}
             self._report.overlapped += len(won) - sum(map(len, stay.values()))
             won = [one for one in won if one.ranges in stay[one.type]]
         return won + denied if self._denies else won
-
-    def _by_document(self, decided: Sequence[_Candidate], starts: Sequence[int]) -> list[list[_Candidate]]:
-        found: list[list[_Candidate]] = [[] for _ in starts[1:]]
-        for one in decided:
-            found[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
-        return found
 
     def _document(self, document: Document, found: Sequence[_Candidate], start: int, annotator: str | None) -> Document:
         mentions, denied = [], []
@@ -271,17 +273,12 @@ class _Labeller:
             for ranges in several:
                 annotation.setdefault(ranges, []).append(number)
         for numbers in annotation.values():
-            for number in numbers if len(numbers) > 1 else ():
-                mine = self._rules[number]
-                if any(_conflict(mine, self._rules[other]) for other in numbers):
+            for number in numbers:
+                mine, others = self._rules[number], [self._rules[other] for other in numbers]
+                if any(
+                    mine.vote != one.vote if mine.type == one.type else mine.vote == one.vote == "for" for one in others
+                ):
                     self._report.rules[number].conflicts += 1
-
-
-def _conflict(one: LabelRule, other: LabelRule) -> bool:
-    """Return whether two rules cannot both be right about a span."""
-    if one.type == other.type:
-        return one.vote != other.vote
-    return one.vote == other.vote == "for"
 
 
 class Finder:
@@ -293,7 +290,14 @@ class Finder:
 
     def __init__(self, rule: LabelRule) -> None:
         self.rule = rule
-        self._find = _finder(rule)
+        self._find: Callable[[LabelText], Matches] = lambda text: find_sequences(text, rule.patterns)
+        if rule.kind == "gapped":
+            parts = [[words_of(part) for part in parts_of(phrase)] for phrase in rule.phrases]
+            self._find = GappedPhrases(parts, rule.gap, rule.match).find
+        elif rule.kind != "pattern" and rule.match in ("folded", "loose"):
+            self._find = FoldedPhrases(rule.phrases, rule.match, capitals=rule.kind == "vocabulary").find
+        elif rule.kind != "pattern":
+            self._find = WordPhrases([words_of(phrase) for phrase in rule.phrases], rule.match).find
         conditions = [element.condition for pattern in rule.patterns for element in pattern]
         self.columns = sorted(set[str]().union(*(one.column_names() for one in conditions)))
 
@@ -305,59 +309,12 @@ class Finder:
         return longest(found) if self.rule.overlaps == "longest" else found
 
 
-def _finder(rule: LabelRule) -> Callable[[LabelText], Matches]:
-    if rule.kind == "pattern":
-        return lambda text: find_sequences(text, rule.patterns)
-    if rule.kind == "gapped":
-        parts = [[words_of(part) for part in parts_of(phrase)] for phrase in rule.phrases]
-        return GappedPhrases(parts, rule.gap, rule.match).find
-    if rule.match in ("folded", "loose"):
-        return FoldedPhrases(rule.phrases, rule.match, capitals=rule.kind == "vocabulary").find
-    return WordPhrases([words_of(phrase) for phrase in rule.phrases], rule.match).find
-
-
 def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) -> Int64:
-    """Return (M,) whether a word of a context is near each match."""
+    """Return (M,) whether a word of a context is near each match, in its sentence."""
     folded = rule.match != "exact"
     marked = text.where(lambda word: (word.casefold() if folded else word) in context.words)
     sums = np.append(0, marked.cumsum())
     first, end = found.first, found.end
     before = sums[first] - sums[np.maximum(first - context.before, text.begin[first])]
     after = sums[np.minimum(end + context.after, text.limit[end - 1])] - sums[end]
-    near: Int64 = before + after > 0
-    return near
-
-
-def _log_odds(rule: LabelRule) -> float:
-    """Return the log-odds that a rule adds to a mention.
-
-    >>> from spanloom.label import read_label_rules
-    >>> given = {"kind": "phrases", "type": "drug", "phrases": ["aspirin"], "weight": 0.9}
-    >>> one, other = read_label_rules({"rule": [given, {**given, "vote": "against"}]}).rules
-    >>> round(_log_odds(one), 3), round(_log_odds(other), 3)
-    (2.197, -2.197)
-    """
-    odds = log(rule.weight) - log(1 - rule.weight)
-    return odds if rule.vote == "for" else -odds
-
-
-def _ballot(
-    found: Sequence[Sequence[Ranges]], rules: Sequence[LabelRule], numbers: Collection[int]
-) -> Iterator[_Candidate]:
-    """Yield the candidates of some rules in text order; a span with several types is one candidate for each.
-
-    Args:
-        found: the matches of each rule.
-        rules: all rules.
-        numbers: those that vote.
-    """
-    votes: dict[tuple[Ranges, str], dict[int, None]] = {}
-    for number in sorted(numbers):
-        kind = rules[number].type
-        for ranges in found[number]:
-            votes.setdefault((ranges, kind), {})[number] = None
-    for (ranges, kind), voters in sorted(votes.items(), key=lambda item: item[0]):
-        odds = sum(_log_odds(rules[number]) for number in voters)
-        names = [rules[number].name for number in voters if rules[number].vote == "for"]
-        score = round(1 / (1 + exp(-odds)), 12) if odds > -700 else 0.0
-        yield _Candidate(ranges, kind, score, names, len(names) < len(voters))
+    return np.asarray(before + after > 0)

@@ -43,14 +43,12 @@ class Matches(NamedTuple):
     @property
     def first(self) -> Int64:
         """(M,) the first token of each."""
-        found: Int64 = self.parts[self.ptr[:-1], 0]
-        return found
+        return np.asarray(self.parts[self.ptr[:-1], 0], np.int64)
 
     @property
     def end(self) -> Int64:
         """(M,) the end of each."""
-        found: Int64 = self.parts[self.ptr[1:] - 1, 1]
-        return found
+        return np.asarray(self.parts[self.ptr[1:] - 1, 1], np.int64)
 
     def take(self, kept: Int64) -> Matches:
         """Return some of the matches."""
@@ -60,8 +58,7 @@ class Matches(NamedTuple):
     def ranges(self) -> list[Ranges]:
         """Return the parts of each match."""
         pairs = [(first, end) for first, end in self.parts.tolist()]
-        ptr = self.ptr.tolist()
-        return [tuple(pairs[a:b]) for a, b in pairwise(ptr)]
+        return [tuple(pairs[a:b]) for a, b in pairwise(self.ptr.tolist())]
 
     def covered(self, tokens: int) -> Int64:
         """Return (T,) 1 where a token is in a match, else 0."""
@@ -78,8 +75,7 @@ class Matches(NamedTuple):
         """
         sums = np.append(0, marked.cumsum())
         each = np.append(0, (sums[self.parts[:, 1]] - sums[self.parts[:, 0]]).cumsum())
-        found: Int64 = each[self.ptr[1:]] - each[self.ptr[:-1]]
-        return found
+        return np.asarray(each[self.ptr[1:]] - each[self.ptr[:-1]], np.int64)
 
 
 def contiguous(first: Int64, end: Int64) -> Matches:
@@ -107,8 +103,7 @@ def longest(matches: Matches) -> Matches:
     """
     if not len(matches):
         return matches
-    order = np.lexsort((matches.end, matches.first))
-    matches = matches.take(order)
+    matches = matches.take(np.lexsort((matches.end, matches.first)))
     reach = np.maximum.accumulate(matches.end)
     alone = np.append(True, matches.first[1:] >= reach[:-1])  # begins behind all that came before
     group = np.cumsum(alone) - 1
@@ -251,18 +246,10 @@ class GappedPhrases:
             kept = near[kept]
             chosen.append(before[kept])
         pairs = [(first[column], end[column]) for (first, end), column in zip(parts, reversed(chosen), strict=True)]
-        return _joined(*(np.stack(columns, 1) for columns in zip(*pairs, strict=True)))
-
-
-def _joined(first: Int64, end: Int64) -> Matches:
-    """Return matches of which no part touches the next.
-
-    Args:
-        first, end: (M, P) tokens of the parts of each.
-    """
-    begins, ends = np.ones((2, *first.shape), np.bool_)
-    begins[:, 1:] = ends[:, :-1] = first[:, 1:] != end[:, :-1]
-    return Matches(np.stack([first[begins], end[ends]], 1), np.append(0, begins.sum(1).cumsum()))
+        starts, stops = (np.stack(columns, 1) for columns in zip(*pairs, strict=True))
+        begins, ends = np.ones((2, *starts.shape), np.bool_)  # of parts that do not touch those beside them
+        begins[:, 1:] = ends[:, :-1] = starts[:, 1:] != stops[:, :-1]
+        return Matches(np.stack([starts[begins], stops[ends]], 1), np.append(0, begins.sum(1).cumsum()))
 
 
 def _longest(phrases: Sequence[str]) -> int:
@@ -333,8 +320,7 @@ class LabelText:
         """(T,) whether anything but a token is before or behind each token."""
         starts, ends = self._places
         apart = np.concatenate([[True], starts[1:] > ends[:-1], [True]])[: len(starts) + 1]
-        found: Mask = apart[:-1] | apart[1:]
-        return found
+        return np.asarray(apart[:-1] | apart[1:], np.bool_)
 
     def where(self, test: Callable[[str], bool]) -> Mask:
         """Return (T,) whether each word passes a test, which is asked once for each distinct word that is not empty."""
@@ -347,20 +333,14 @@ class LabelText:
             DataError: a document has more or fewer values than tokens.
         """
         if name not in self._columns:
-            self._columns[name] = self._numbered(name)
+            values: list[str] = []
+            sizes = np.diff(self.batch.starts).tolist()
+            there = [name in document.columns for document in self.batch.documents]
+            for document, size, own in zip(self.batch.documents, sizes, there, strict=True):
+                values += column_of(document, name, size) if own else ()
+            known, numbers = numbered(values)
+            ids = np.full(len(self), -1, np.int64)
+            ids[np.repeat(there, sizes)] = numbers
+            self._columns[name] = known, ids
         distinct, ids = self._columns[name]
-        passed = np.array([test(value) for value in distinct] + [False], np.bool_)
-        found: Mask = passed[ids]
-        return found
-
-    def _numbered(self, name: str) -> tuple[list[str], Int64]:
-        """Return the distinct values of a column, and the number of each token's value, or -1."""
-        values: list[str] = []
-        sizes = np.diff(self.batch.starts).tolist()
-        there = [name in document.columns for document in self.batch.documents]
-        for document, size, own in zip(self.batch.documents, sizes, there, strict=True):
-            values += column_of(document, name, size) if own else ()
-        distinct, numbers = numbered(values)
-        ids = np.full(len(self), -1, np.int64)
-        ids[np.repeat(there, sizes)] = numbers
-        return distinct, ids
+        return np.array([*map(test, distinct), False], np.bool_)[ids]

@@ -195,6 +195,10 @@ class _Reader:
             raise UsageError(f"label rules: {text}")
         raise DataError(text, path=self._path)
 
+    def _expect(self, good: object, found: object, expected: str, key: str) -> None:
+        if not good:
+            self.fail(f"found {shown_value(found)}, expected {expected}", key)
+
     def rule(self, number: int, table: Mapping[str, Any]) -> LabelRule:
         """Return a rule."""
         self._rule = f"rule {number}"
@@ -212,8 +216,8 @@ class _Reader:
         elif kind != "pattern":
             phrases = self._phrases(table, kind, match)
         found = table.get("weight", WEIGHT)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
-            self.fail(f"found {shown_value(found)}, expected a probability above 0 and below 1", "weight")
+        good = isinstance(found, int | float) and not isinstance(found, bool) and 0 < found < 1
+        self._expect(good, found, "a probability above 0 and below 1", "weight")
         return LabelRule(
             name=name,
             kind=kind,
@@ -237,21 +241,19 @@ class _Reader:
     def one(self, table: Mapping[str, Any], key: str, values: Sequence[_One], default: _One | None = None) -> _One:
         """Return one of some values."""
         found = table.get(key, default)
-        if found not in values:
-            self.fail(f"found {shown_value(found)}, expected {', '.join(values[:-1])} or {values[-1]}", key)
+        self._expect(found in values, found, f"{', '.join(values[:-1])} or {values[-1]}", key)
         return values[values.index(found)]
 
     def _text(self, table: Mapping[str, Any], key: str, default: str | None = None) -> str:
-        found = table.get(key, default)
-        if not isinstance(found, str) or not found.strip():
-            self.fail(f"found {shown_value(found)}, expected a text that is not empty", key)
-        return found
+        found: Any = table.get(key, default)
+        self._expect(isinstance(found, str) and found.strip(), found, "a text that is not empty", key)
+        return str(found)
 
     def _number(self, table: Mapping[str, Any], key: str, default: int, place: str = "") -> int:
         found = table.get(key, default)
-        if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= LIMIT:
-            self.fail(f"found {shown_value(found)}, expected a whole number from 0 to {LIMIT}", place + key)
-        return found
+        good = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= LIMIT
+        self._expect(good, found, f"a whole number from 0 to {LIMIT}", place + key)
+        return int(found)
 
     def _phrases(self, table: Mapping[str, Any], kind: Kind, match: Match) -> tuple[str, ...]:
         found = self._list(table, "phrases")
@@ -274,14 +276,13 @@ class _Reader:
         if (key in table) == ("file" in table):
             self.fail(f"found {'both' if key in table else 'neither'}, expected {key} or file", place + f"{key}, file")
         found = table[key] if key in table else self._lines(table, place)
-        if not isinstance(found, list | tuple) or not found or not all(isinstance(one, str) for one in found):
-            self.fail(f"found {shown_value(found)}, expected a list of texts that is not empty", place + key)
+        good = isinstance(found, list | tuple) and found and all(isinstance(one, str) for one in found)
+        self._expect(good, found, "a list of texts that is not empty", place + key)
         return tuple(dict.fromkeys(found))
 
     def _file(self, table: Mapping[str, Any], place: str = "") -> Path:
-        name = table.get("file")
-        if not isinstance(name, str) or not name or "\0" in name:
-            self.fail(f"found {shown_value(name)}, expected the name of a file", place + "file")
+        name: Any = table.get("file")
+        self._expect(isinstance(name, str) and name and "\0" not in name, name, "the name of a file", place + "file")
         return Path(name) if self._path is None else self._path.parent / name
 
     def _lines(self, table: Mapping[str, Any], place: str) -> list[str]:
@@ -305,8 +306,8 @@ class _Reader:
         shortest = self._number(table, "shortest", SHORTEST)
         path = self._file(table)
         columns = table.get("columns")
-        if columns is not None and not isinstance(columns, str | Mapping):
-            self.fail(f"found {shown_value(columns)}, expected a table or text such as id=cui,name=str", "columns")
+        expected = "a table or text such as id=cui,name=str"
+        self._expect(columns is None or isinstance(columns, str | Mapping), columns, expected, "columns")
         vocabulary = read_vocabulary(path, table.get("format"), columns=columns)
         names = dict.fromkeys(
             name
@@ -321,59 +322,50 @@ class _Reader:
         return tuple(names)
 
     def _patterns(self, table: Mapping[str, Any], match: Match) -> tuple[tuple[Element, ...], ...]:
-        found = table.get("pattern")
-        if not isinstance(found, list | tuple) or not found:
-            self.fail(f"found {shown_value(found)}, expected a list of elements, or of such lists", "pattern")
+        found: Any = table.get("pattern")
+        good = isinstance(found, list | tuple) and found
+        self._expect(good, found, "a list of elements, or of such lists", "pattern")
         several = [isinstance(one, list | tuple) for one in found]
         if any(several) != all(several):
             self.fail("found elements beside lists of elements, expected one pattern, or a list of patterns", "pattern")
         patterns = [list(one) for one in found] if several[0] else [list(found)]
         if not all(patterns):
             self.fail("found a pattern without elements", "pattern")
-        return tuple(
-            tuple(
-                self._element(one, f"pattern, {f'alternative {n}, ' * several[0]}element {i}", match)
-                for i, one in enumerate(pattern, 1)
-            )
-            for n, pattern in enumerate(patterns, 1)
-        )
+        read: list[tuple[Element, ...]] = []
+        for n, pattern in enumerate(patterns, 1):
+            place = f"pattern, {f'alternative {n}, ' * several[0]}element"
+            read.append(tuple(self._element(one, f"{place} {i}", match) for i, one in enumerate(pattern, 1)))
+        return tuple(read)
 
     def _element(self, given: Any, place: str, match: Match) -> Element:
         repeat: Repeat = ""
         if isinstance(given, Mapping) and "repeat" in given:
-            if given["repeat"] not in REPEATS[1:]:
-                self.fail(f"found {shown_value(given['repeat'])}, expected ?, * or +", f"{place}, repeat")
             repeat = given["repeat"]
+            self._expect(repeat in REPEATS[1:], repeat, "?, * or +", f"{place}, repeat")
             given = {key: value for key, value in given.items() if key != "repeat"}
         return Element(self._condition(given, place, match), repeat)
 
     def _condition(self, given: Any, place: str, match: Match, deep: int = 0) -> Condition:
         if isinstance(given, str):
             return Condition(self._expression(given, place, match))
-        if not isinstance(given, Mapping) or deep > _DEEP:
-            self.fail(f"found {shown_value(given)}, expected a regular expression, or a table with conditions", place)
+        good = isinstance(given, Mapping) and deep <= _DEEP
+        self._expect(good, given, "a regular expression, or a table with conditions", place)
         if "repeat" in given:
             self.fail("repeat is within any; expected it beside any", place)
         options, negated = given.get("any", ()), given.get("not", False)
-        if not isinstance(options, list | tuple) or ("any" in given and not options):
-            self.fail(f"found {shown_value(options)}, expected a list of conditions", f"{place}, any")
-        if not isinstance(negated, bool):
-            self.fail(f"found {shown_value(negated)}, expected true or false", f"{place}, not")
-        text = given.get("text")
+        good = isinstance(options, list | tuple) and ("any" not in given or len(options) > 0)
+        self._expect(good, options, "a list of conditions", f"{place}, any")
+        self._expect(isinstance(negated, bool), negated, "true or false", f"{place}, not")
+        text, columns = given.get("text"), [name for name in given if name not in _ELEMENT]
         return Condition(
             None if text is None else self._expression(text, f"{place}, text", match),
-            tuple(
-                (str(name), self._expression(value, f"{place}, {name}", "exact"))
-                for name, value in given.items()
-                if name not in _ELEMENT
-            ),
+            tuple((str(name), self._expression(given[name], f"{place}, {name}", "exact")) for name in columns),
             tuple(self._condition(one, f"{place}, any {n}", match, deep + 1) for n, one in enumerate(options, 1)),
             negated,
         )
 
     def _expression(self, given: Any, place: str, match: Match) -> Expression:
-        if not isinstance(given, str) or not given:
-            self.fail(f"found {shown_value(given)}, expected a regular expression", place)
+        self._expect(isinstance(given, str) and given, given, "a regular expression", place)
         try:
             return Expression(given, re.IGNORECASE if match == "lower" else 0)
         except ExpressionError as error:
@@ -386,8 +378,7 @@ class _Reader:
             if key not in table:
                 continue
             given = table[key]
-            if not isinstance(given, Mapping):
-                self.fail(f"found {shown_value(given)}, expected a table with {', '.join(_CONTEXT)}", key)
+            self._expect(isinstance(given, Mapping), given, f"a table with {', '.join(_CONTEXT)}", key)
             self._known(given, _CONTEXT, "it", key)
             words = self._list(given, "words", f"{key}, ")
             for word in words:

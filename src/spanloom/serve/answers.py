@@ -122,8 +122,7 @@ def explain(served: Served, raw: bytes, limits: Limits) -> bytes:
     value = parse(raw)
     if not isinstance(value, dict) or not isinstance(value.get("document"), dict) or "mention" not in value:
         raise Refused(422, "expected an object with a record as 'document' and a mention of it as 'mention'")
-    requested = document_of({**value["document"], "mentions": [value["mention"]]}, "the record")
-    [document] = ready([requested], limits)
+    [document] = ready([document_of({**value["document"], "mentions": [value["mention"]]}, "the record")], limits)
     try:
         found = served.explain(document.copy(mentions=[]), document.mentions[0])
     except UsageError as error:
@@ -168,21 +167,15 @@ def ready(documents: list[Document], limits: Limits) -> list[Document]:
         raise Refused(413, f"the text has {size:,} characters, at most {limits.text:,} are taken at once; split it")
     prepared = list(map(prepare, documents))
     for document in prepared:
-        _check_sentences(document, limits)
+        for first, end in [] if document.sentences is None else document.sentences.tolist():
+            if end - first > limits.sentence and document.tokens is not None:
+                start = int(document.tokens[first, 0])
+                raise Refused(
+                    413,
+                    f"the sentence at character {start:,} has {end - first:,} tokens, at most {limits.sentence:,} are "
+                    "taken; end sentences with full stops or blank lines, or give a record with its sentences",
+                )
     return prepared
-
-
-def _check_sentences(document: Document, limits: Limits) -> None:
-    if document.tokens is None or document.sentences is None:
-        return
-    for first, end in document.sentences.tolist():
-        if end - first > limits.sentence:
-            start = int(document.tokens[first, 0])
-            raise Refused(
-                413,
-                f"the sentence at character {start:,} has {end - first:,} tokens, at most {limits.sentence:,} are "
-                "taken; end sentences with full stops or blank lines, or give a record with its sentences",
-            )
 
 
 def encode(value: Any) -> bytes:

@@ -115,8 +115,7 @@ class Api:
 
     async def up(self, request: Request) -> Response:
         """Report to Label Studio that the server answers."""
-        found = self._named(request.path_params.get("model"))
-        return JSONResponse({"status": "UP", "model_class": found.kind})
+        return JSONResponse({"status": "UP", "model_class": self._named(request.path_params.get("model")).kind})
 
     async def no_training(self, request: Request) -> Response:
         """Refuse to train."""
@@ -218,10 +217,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Refused)
     async def refused(_: Request, error: Refused) -> Response:
-        headers = (
-            {"Retry-After": "1"} if error.status == 503 else {"Connection": "close"} if error.status == 408 else {}
-        )
-        return _error(error.status, error.message, headers)
+        return _error(error.status, error.message, _HEADERS.get(error.status))
 
     @app.exception_handler(HTTPException)
     async def by_framework(_: Request, error: HTTPException) -> Response:
@@ -242,6 +238,7 @@ def add_handlers(app: FastAPI) -> None:
         return _error(500, "the server failed at this request; see its log")
 
 
+_HEADERS = {503: {"Retry-After": "1"}, 408: {"Connection": "close"}}
 _FRAMEWORK = {
     404: "there is no such page; see /docs",
     405: "this method is not served here; see /docs",

@@ -75,20 +75,11 @@ class Guard:
     def _reason(self, headers: Headers) -> str | None:
         """Return why a request is refused; ``None`` if it is not."""
         host, origin = headers.get("host", ""), headers.get("origin")
-        if self._hosts is not None and _name(host) not in self._hosts:
+        found = _HOST.fullmatch(host)
+        if self._hosts is not None and (found is None or (found[1] or found[2]).lower() not in self._hosts):
             return (
                 f"the Host header is {clip(host)}, expected localhost or 127.0.0.1; allow other names with --allow-host"
             )
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             return f"the Origin header is {clip(origin)}; pages of other sites may not use this server"
         return None
-
-
-def _name(host: str) -> str:
-    """The name in a Host header, in lower case and without the port; empty if it is no name with a port.
-
-    >>> _name("LOCALHOST:8000"), _name("[::1]:8000"), _name("evil@localhost"), _name("[")
-    ('localhost', '::1', '', '')
-    """
-    found = _HOST.fullmatch(host)
-    return (found[1] or found[2]).lower() if found else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -57,47 +57,32 @@ def reference_page(openapi: Mapping[str, Any]) -> str:
     ]
     for path, methods in openapi["paths"].items():
         for method, operation in methods.items():
-            parts += _operation(path, method, operation)
-    schemas = openapi.get("components", {}).get("schemas", {})
-    parts += [f'<h2 id="{escape(name)}">{escape(name)}</h2>\n{_schema(schema)}' for name, schema in schemas.items()]
+            parts.append(f"<h2><code>{method.upper()} {escape(path)}</code></h2>\n")
+            parts.append(f"<p>{escape(operation.get('description', ''))}</p>\n")
+            given = operation.get("parameters", ())
+            if given:
+                rows = [(one["name"], _type(one["schema"]), one.get("description", "")) for one in given]
+                parts.append(f"<h3>In the query</h3>\n{_table(rows)}")
+            for media, of_media in operation.get("requestBody", {}).get("content", {}).items():
+                parts.append(f"<h3>Body</h3>\n<p><code>{escape(media)}</code>: {_type(of_media['schema'])}</p>\n")
+            rows = []
+            for status, response in operation["responses"].items():
+                kinds = " ".join(_type(of_media["schema"]) for of_media in response.get("content", {}).values())
+                rows.append((status, kinds, response["description"]))
+            parts.append("<h3>Answers</h3>\n" + _table(rows))
+    for name, schema in openapi.get("components", {}).get("schemas", {}).items():
+        required = schema.get("required", ())
+        rows = [
+            (field, _type(one) + ", required" * (field in required), one.get("description", ""))
+            for field, one in schema.get("properties", {}).items()
+        ]
+        parts.append(f'<h2 id="{escape(name)}">{escape(name)}</h2>\n<p>{escape(schema.get("description", ""))}</p>\n')
+        examples = (json.dumps(one, ensure_ascii=False, indent=1) for one in schema.get("examples", ()))
+        parts += [_table(rows), *(f"<pre>{escape(one)}</pre>\n" for one in examples)]
     return style.page(f"{info['title']} API", "".join([*parts, "</main>\n"]), types=(), style=_STYLE)
 
 
 _STYLE = "pre { overflow-x: auto; border: 1px solid var(--line); padding: .5rem .8rem; font-size: .85rem; }\n"
-
-
-def _operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator[str]:
-    yield f"<h2><code>{method.upper()} {escape(path)}</code></h2>\n<p>{escape(operation.get('description', ''))}</p>\n"
-    rows = [
-        (parameter["name"], _type(parameter["schema"]), parameter.get("description", ""))
-        for parameter in operation.get("parameters", ())
-    ]
-    if rows:
-        yield f"<h3>In the query</h3>\n{_table(rows)}"
-    content = operation.get("requestBody", {}).get("content", {})
-    for media, of_media in content.items():
-        yield f"<h3>Body</h3>\n<p><code>{escape(media)}</code>: {_type(of_media['schema'])}</p>\n"
-    yield "<h3>Answers</h3>\n" + _table(
-        (
-            status,
-            " ".join(_type(of_media["schema"]) for of_media in response.get("content", {}).values()),
-            response["description"],
-        )
-        for status, response in operation["responses"].items()
-    )
-
-
-def _schema(schema: Mapping[str, Any]) -> str:
-    required = schema.get("required", ())
-    rows = [
-        (name, _type(field) + (", required" if name in required else ""), field.get("description", ""))
-        for name, field in schema.get("properties", {}).items()
-    ]
-    examples = "".join(
-        f"<pre>{escape(json.dumps(example, ensure_ascii=False, indent=1))}</pre>\n"
-        for example in schema.get("examples", ())
-    )
-    return f"<p>{escape(schema.get('description', ''))}</p>\n{_table(rows)}{examples}"
 
 
 def _table(rows: Any) -> str:

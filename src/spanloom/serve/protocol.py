@@ -104,8 +104,7 @@ class Protocol(H11Protocol):
 
     def _late(self) -> None:
         """Close the connection, unless the client is still reading an answer."""
-        unsent = self.transport.get_write_buffer_size()
-        if 0 < unsent < self._unsent:
+        if 0 < self.transport.get_write_buffer_size() < self._unsent:
             self._set_timer(self._limits.head)
         elif self.conn.their_state is h11.IDLE and self.conn.trailing_data[0] and not self.transport.is_closing():
             self._refuse(408, f"the head of the request did not come within {self._limits.head:g} s")

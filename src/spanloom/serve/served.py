@@ -133,7 +133,9 @@ def open_models(arguments: Iterable[str], encoder: str | None = None) -> dict[st
     """
     found: dict[str, Served] = {}
     for argument in arguments:
-        name, folder = _named(argument)
+        name, _, folder = argument.partition("=")
+        if not (name and folder) or Path(argument).exists():
+            name, folder = Path(argument).resolve().name or argument, argument
         if name in found:
             raise UsageError(f"two models are called {name!r}; give one another name: NAME={folder}")
         found[name] = _opened(name, folder, encoder)
@@ -158,15 +160,3 @@ def served(name: str, model: Saved, folder: str = "") -> Served:
         raise UsageError(f"{place} is a {type(model).__name__}, which finds no mentions; name a model that does")
     # a request is one piece of work: processes are for different requests
     return Served(name, model.set_params(n_jobs=1), folder)
-
-
-def _named(argument: str) -> tuple[str, str]:
-    """Name and folder of a model.
-
-    >>> _named("models/clinical"), _named("notes=models/clinical")
-    (('clinical', 'models/clinical'), ('notes', 'models/clinical'))
-    """
-    name, sign, folder = argument.partition("=")
-    if sign and name and folder and not Path(argument).exists():
-        return name, folder
-    return Path(argument).resolve().name or argument, argument

@@ -97,16 +97,13 @@ class Workers:
                     self._tickets.discard(ticket)
                     self._held -= ticket.held
         except TimeoutError:
-            raise self._over(ticket) from None
-
-    def _over(self, ticket: Ticket) -> Refused:
-        """Return the refusal of a request whose time is over."""
-        seconds = self._limits.seconds
-        if self._ending:
-            return Refused(503, "the server is ending; try again when it is there again")
-        if not ticket.complete:
-            return Refused(408, f"the body did not come within {seconds:g} s")
-        return Refused(503, f"no answer within {seconds:g} s; send less text at once, or try again later")
+            seconds = self._limits.seconds
+            if self._ending:
+                raise Refused(503, "the server is ending; try again when it is there again") from None
+            if not ticket.complete:
+                raise Refused(408, f"the body did not come within {seconds:g} s") from None
+            late = f"no answer within {seconds:g} s; send less text at once, or try again later"
+            raise Refused(503, late) from None
 
     def end(self) -> None:
         """Give up all requests, and those that still come."""

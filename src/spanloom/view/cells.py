@@ -49,9 +49,7 @@ def advance(column: int, char: str) -> int:
     >>> advance(3, "a"), advance(3, "\\t")
     (4, 8)
     """
-    if char == "\t":
-        return (column // TAB + 1) * TAB
-    return column + width(visible(char))
+    return (column // TAB + 1) * TAB if char == "\t" else column + width(visible(char))
 
 
 def cells(text: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document
 from spanloom.evaluate import (
     ERROR_KINDS,
     Calibration,
@@ -102,7 +102,16 @@ def error_page(
     parts = [f"<header>\n<h1>{plain(title)}</h1>\n{report_table(report)}"]
     parts += [kinds_table(counts, compared_kinds(gold, predicted))]
     parts += [folded("Confusions and where the errors are", breakdown_tables(breakdown(gold, predicted, known=known)))]
-    parts += [folded("Curves", _plots(calibration, curve, note, penalties, learning)), "</header>\n<main>\n"]
+    curves = {}
+    if curve:
+        over = "threshold and penalty" if penalties else "the threshold"
+        curves[f"Precision and recall over {over}"] = precision_recall_plot(curve, note, penalties)
+    if calibration is not None:
+        curves[f"Reliability (calibration error {100 * calibration.error:.1f} %)"] = reliability_plot(calibration)
+    if learning is not None:
+        curves["Learning curve"] = learning_plot(learning)
+    figures = "".join(f"<figure><figcaption>{name}</figcaption>\n{plot}</figure>\n" for name, plot in curves.items())
+    parts += [folded("Curves", figures and f'<div class="plots">\n{figures}</div>\n'), "</header>\n<main>\n"]
     kinds = {anchor(kind): f"{kind} ({counts[kind]:,})" for kind in ERROR_KINDS if counts[kind]}
     form, rules = chooser(kinds, names, _ORDERS)
     parts += ["<h2>Errors</h2>\n", legend([*gold, *predicted], names), _ABOVE, form]
@@ -113,27 +122,6 @@ def error_page(
     return page(clean(title), "".join(parts), types=names, style=style)
 
 
-def _plots(
-    calibration: Calibration | None,
-    curve: Sequence[Point],
-    note: str,
-    penalties: Sequence[Point],
-    learning: Learning | None,
-) -> str:
-    drawn = []
-    if curve:
-        over = "threshold and penalty" if penalties else "the threshold"
-        drawn.append((f"Precision and recall over {over}", precision_recall_plot(curve, note, penalties)))
-    if calibration is not None:
-        drawn.append(
-            (f"Reliability (calibration error {100 * calibration.error:.1f} %)", reliability_plot(calibration))
-        )
-    if learning is not None:
-        drawn.append(("Learning curve", learning_plot(learning)))
-    figures = "".join(f"<figure><figcaption>{name}</figcaption>\n{drawing}</figure>\n" for name, drawing in drawn)
-    return f'<div class="plots">\n{figures}</div>\n' if drawn else ""
-
-
 def _errors(
     found: Sequence[Finding], counts: Counter[str], gold: Sequence[Document], sides: Sides, names: Sequence[str]
 ) -> Iterator[str]:
@@ -141,62 +129,34 @@ def _errors(
         yield "<p>None.</p>\n"
     words = with_sentences(gold)
     cuts = [blocks(document) for document in gold]
-    places, number_of = _places(found), {name: f"y{number}" for number, name in enumerate(names)}
-    for kind in ERROR_KINDS:
-        if not counts[kind]:
-            continue
+    number_of = {name: f"y{number}" for number, name in enumerate(names)}
+    every = range(len(found))
+    sure = [None if finding.predicted is None else finding.predicted.score for finding in found]
+    first = [min(mention.type for mention in finding.mentions) for finding in found]
+    orders = {
+        "text": every,
+        "type": sorted(every, key=lambda i: (first[i], i)),
+        "high": sorted(every, key=lambda i: (sure[i] is None, -(sure[i] or 0.0))),  # those without one come last
+        "low": sorted(every, key=lambda i: (sure[i] is None, sure[i] or 0.0)),
+    }
+    places = order_places(orders)
+    for kind in filter(counts.get, ERROR_KINDS):
         name = anchor(kind)
         yield f'<h3 id="{name}" class="{name}">{kind} <span class="faint">{counts[kind]:,}</span></h3>\n'
-        own = [(number, finding) for number, finding in enumerate(found) if finding.kind == kind]
-        own.sort(key=lambda item: -(_confidence(item[1]) or 0.0))
+        own = [number for number, finding in enumerate(found) if finding.kind == kind]
+        own.sort(key=lambda number: -(sure[number] or 0.0))
         if len(own) > MOST:
             yield f'<p class="faint {name}">The {MOST:,} most confident are shown.</p>\n'
-        for number, finding in own[:MOST]:
-            at = finding.document
-            drawn = {title: side[at] for title, side in sides.items()}
-            yield _error(finding, gold[at], drawn, words[at], cuts[at], number_of, places[number])
-
-
-def _places(found: Sequence[Finding]) -> list[str]:
-    """Return the place of each error in each order, as CSS; errors without a confidence come last."""
-    count = range(len(found))
-    first = [min(mention.type for mention in _mentions(finding)) for finding in found]
-    sure = [_confidence(finding) for finding in found]
-    return order_places(
-        {
-            "text": count,
-            "type": sorted(count, key=lambda i: (first[i], i)),
-            "high": sorted(count, key=lambda i: (sure[i] is None, -(sure[i] or 0.0))),
-            "low": sorted(count, key=lambda i: (sure[i] is None, sure[i] or 0.0)),
-        }
-    )
-
-
-def _mentions(finding: Finding) -> list[Mention]:
-    return [mention for mention in (finding.gold, finding.predicted) if mention is not None]
-
-
-def _confidence(finding: Finding) -> float | None:
-    return None if finding.predicted is None else finding.predicted.score
-
-
-def _error(
-    finding: Finding,
-    document: Document,
-    drawn: Mapping[str, Sequence[Track]],
-    words: Document,
-    cuts: Sequence[tuple[int, int]],
-    number_of: Mapping[str, str],
-    places: str,
-) -> str:
-    mentions = _mentions(finding)
-    score = _confidence(finding)
-    name = plain(document.id) if document.id else f"document {finding.document + 1:,}"
-    classes = ["e", anchor(finding.kind), *sorted({number_of[mention.type] for mention in mentions})]
-    certain = "" if score is None else f' data-score="{score:.6f}"'
-    return (
-        f'<article class="{" ".join(classes)}" data-kind="{finding.kind}"{certain} style="{places}">'
-        f"<h4><em>{named(finding, document)}</em>: {wrong(finding, words)} "
-        f'<span class="faint"><bdi>{name}</bdi>{"" if score is None else f", {score:.1%}"}</span></h4>\n'
-        f"{both_sides(document.text, mentions, cuts, drawn)}</article>\n"
-    )
+        for number in own[:MOST]:
+            finding, score = found[number], sure[number]
+            at, mentions = finding.document, finding.mentions
+            title = plain(gold[at].id) if gold[at].id else f"document {at + 1:,}"
+            classes = ["e", name, *sorted({number_of[mention.type] for mention in mentions})]
+            certain = "" if score is None else f' data-score="{score:.6f}"'
+            drawn = {side: tracks[at] for side, tracks in sides.items()}
+            yield (
+                f'<article class="{" ".join(classes)}" data-kind="{kind}"{certain} style="{places[number]}">'
+                f"<h4><em>{named(finding, gold[at])}</em>: {wrong(finding, words[at])} "
+                f'<span class="faint"><bdi>{title}</bdi>{"" if score is None else f", {score:.1%}"}</span></h4>\n'
+                f"{both_sides(gold[at].text, mentions, cuts[at], drawn)}</article>\n"
+            )

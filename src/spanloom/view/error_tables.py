@@ -72,13 +72,12 @@ def report_table(report: Report) -> str:
 
 def score_table(title: str, rows: Mapping[str, Score]) -> str:
     """Return scores by name, below a title if there is one."""
-    body = "".join(f"<tr><th><bdi>{plain(name)}</bdi></th>{_cells(score)}</tr>\n" for name, score in rows.items())
+    body = ""
+    for name, one in rows.items():
+        cells = (*one.percents(), f"{one.gold:,.0f}", f"{one.predicted:,.0f}")
+        body += f"<tr><th>{_own(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
     heading = f"<h3>{title}</h3>\n" if title else ""
     return f'<div>{heading}<div class="wide" tabindex="0"><table>\n{_HEAD}{body}</table></div></div>\n'
-
-
-def _cells(score: Score) -> str:
-    return "".join(f"<td>{cell}</td>" for cell in (*score.percents(), f"{score.gold:,.0f}", f"{score.predicted:,.0f}"))
 
 
 def kinds_table(counts: Counter[str], compared: Sequence[str]) -> str:
@@ -121,16 +120,26 @@ def _matrix(found: Breakdown) -> str:
             often[name or ""] += count
     names = sorted((name for name in often if name), key=lambda name: (-often[name], name))
     shown = names[:MOST_TYPES]
+    column_of: dict[str | None, str | None] = {None: None, **dict.fromkeys(names, _OTHERS)}
+    column_of |= {name: name for name in shown}
     cells = Counter[tuple[str | None, str | None]]()
     for (gold, predicted), count in found.confusions.items():
-        cells[_column(gold, shown), _column(predicted, shown)] += count
+        cells[column_of[gold], column_of[predicted]] += count
     columns: list[str | None] = [*shown, *[_OTHERS] * (len(names) > MOST_TYPES), None]
     head = "".join(f'<th scope="col">{_title(name, "missed")}</th>' for name in columns)
-    rows = "".join(
-        f'<tr><th scope="row">{_title(gold, "invented")}</th>'
-        f"{''.join(_cell(cells, gold, predicted, found.borders) for predicted in columns)}</tr>\n"
-        for gold in columns
-    )
+    rows = ""
+    for gold in columns:
+        rows += f'<tr><th scope="row">{_title(gold, "invented")}</th>'
+        for predicted in columns:
+            count, wrong = cells[gold, predicted], found.borders.get(gold or "", 0)
+            if not count or gold == predicted == _OTHERS:  # the latter right or wrong among themselves
+                rows += f"<td>{f'{count:,}' * (count > 0)}</td>"
+            elif gold != predicted:
+                rows += f'<td class="wrong">{count:,}</td>'
+            else:
+                more = f' <span class="faint">+{wrong:,}</span>' * (wrong > 0)
+                rows += f'<td class="right">{count - wrong:,}{more}</td>'
+        rows += "</tr>\n"
     note = (
         "Gold down, predicted across. A mention is on the diagonal if its type is right; behind the plus, how many "
         "of these have wrong borders. Another type counts as a confusion where the characters are the same."
@@ -141,27 +150,8 @@ def _matrix(found: Breakdown) -> str:
     )
 
 
-def _column(name: str | None, shown: Sequence[str]) -> str | None:
-    return name if name is None or name in shown else _OTHERS
-
-
 def _title(name: str | None, nothing: str) -> str:
     return f"<i>{nothing}</i>" if name is None else f"<bdi>{plain(name)}</bdi>"
-
-
-def _cell(
-    cells: Counter[tuple[str | None, str | None]], gold: str | None, predicted: str | None, borders: Mapping[str, int]
-) -> str:
-    count = cells[gold, predicted]
-    if not count:
-        return "<td></td>"
-    if gold == predicted == _OTHERS:  # right or wrong among themselves
-        return f"<td>{count:,}</td>"
-    if gold != predicted:
-        return f'<td class="wrong">{count:,}</td>'
-    wrong = borders.get(gold or "", 0)
-    more = f' <span class="faint">+{wrong:,}</span>' if wrong else ""
-    return f'<td class="right">{count - wrong:,}{more}</td>'
 
 
 # What is wrong with a mention, in a few words: the heading of an error.
@@ -173,13 +163,12 @@ _BORDERS = {
     "gap invented": "invented gap",
     "fragment wrong": "wrong part",
 }
+_FOUND = {"type": "found as", "head": "head"}
 
 
 def named(finding: Finding, document: Document) -> str:
     """Return the words of an error's mention, those of gold where it is of both sides, as HTML."""
-    mention = finding.gold or finding.predicted
-    assert mention is not None
-    return _own(surface(document.text, mention))
+    return _own(surface(document.text, finding.mentions[0]))
 
 
 def wrong(finding: Finding, document: Document) -> str:
@@ -197,17 +186,19 @@ def wrong(finding: Finding, document: Document) -> str:
     'border: one word too long at the start'
     """
     gold, found = finding.gold, finding.predicted
-    if found is None:
-        return f"missed, gold {_type(gold)}"
-    if gold is None:
-        return f"invented, found as {_type(found)}"
+
+    def shown(mention: Mention) -> str:
+        if finding.kind == "head":
+            return "none" if mention.head is None else _own(head_words(document.text, mention.head))
+        if finding.kind in ("concept", "NIL"):
+            return _own(", ".join(mention.concepts)) if mention.concepts else "no concept"
+        return _own(mention.type)
+
+    if found is None or gold is None:
+        return f"{'missed, gold' if gold else 'invented, found as'} {shown(finding.mentions[0])}"
     if finding.kind in _BORDERS:
         return f"{_BORDERS[finding.kind]}: {_border(gold, found, document)}"
-    if finding.kind == "type":
-        return f"found as {_type(found)}, gold {_type(gold)}"
-    if finding.kind == "head":
-        return f"head {_head(found, document)}, gold {_head(gold, document)}"
-    return f"linked to {_concepts(found)}, gold {_concepts(gold)}"
+    return f"{_FOUND.get(finding.kind, 'linked to')} {shown(found)}, gold {shown(gold)}"
 
 
 def _border(gold: Mention, found: Mention, document: Document) -> str:
@@ -230,18 +221,6 @@ def _where(numbers: set[int], others: set[int]) -> str:
     if others and max(numbers) < min(others):
         return " at the start"
     return " at the end" if others and min(numbers) > max(others) else ""
-
-
-def _type(mention: Mention | None) -> str:
-    return "" if mention is None else _own(mention.type)
-
-
-def _head(mention: Mention, document: Document) -> str:
-    return "none" if mention.head is None else _own(head_words(document.text, mention.head))
-
-
-def _concepts(mention: Mention) -> str:
-    return _own(", ".join(mention.concepts)) if mention.concepts else "no concept"
 
 
 def _own(text: str) -> str:

@@ -106,8 +106,9 @@ def both_sides(
     """
     low, high = _window(text, mentions, cuts)
     keys = {_key(text, mention) for mention in mentions}
+    spans = [span for mention in mentions for span in join_spans(text, mention.spans)]
     near = {
-        title: [track for track in tracks if any(_meet(text, track.mention, mention) for mention in mentions)]
+        title: [one for one in tracks if any(a.start < b.end and b.start < a.end for a in one.spans for b in spans)]
         for title, tracks in sides.items()
     }
     above, below = (
@@ -129,11 +130,7 @@ def _window(text: str, mentions: Sequence[Mention], cuts: Sequence[tuple[int, in
     low = cuts[max(bisect_right(starts, start) - 1, 0)][0]
     high = cuts[max(bisect_right(starts, end - 1) - 1, 0)][1]
     low, high = max(low, _word_start(text, start - _REACH)), min(high, _word_start(text, end + _REACH))
-    while low < start and text[low].isspace():
-        low += 1
-    while high > end and text[high - 1].isspace():
-        high -= 1
-    return low, high
+    return max(low, start - len(text[low:start].lstrip())), min(high, end + len(text[end:high].rstrip()))
 
 
 def _word_start(text: str, at: int) -> int:
@@ -144,10 +141,3 @@ def _word_start(text: str, at: int) -> int:
 
 def _key(text: str, mention: Mention) -> tuple[str, tuple[Span, ...]]:
     return mention.type, join_spans(text, mention.spans)
-
-
-def _meet(text: str, one: Mention, other: Mention) -> bool:
-    if one.end <= other.start or other.end <= one.start:
-        return False
-    here, there = join_spans(text, one.spans), join_spans(text, other.spans)
-    return any(a.start < b.end and b.start < a.end for a in here for b in there)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
-from xml.etree import ElementTree
 
 import numpy as np
 
 from spanloom.errors import UsageError
-from spanloom.hypergraph import Edges, Hyperedge, Template
+from spanloom.hypergraph import Edges, Template
 from spanloom.view import svg
-from spanloom.view.svg import Element, number
+from spanloom.view.svg import Element
 
 _BOX = 22.0  # height of a node
 _ROW = 58.0  # from row to row
@@ -33,9 +32,6 @@ _STYLE = """
 .spanloom .leaf rect { stroke-dasharray: 2 1; }
 .spanloom .leaf text, .spanloom .label { font-size: 10px; }
 """
-
-
-Pick = tuple[int, Hyperedge]  # a token, and a hyperedge that is drawn there
 
 
 class _Grid(NamedTuple):
@@ -85,30 +81,12 @@ def draw_hypergraph(
     Raises:
         UsageError: ``edges`` does not have one row for each word, or has an invalid number of a hyperedge.
 
-    >>> from spanloom.hypergraph import Child
+    >>> from spanloom.hypergraph import Child, Hyperedge
     >>> coin = Template(("A",), "A", frozenset({"A"}), (Hyperedge("heads", "A", (Child("A", 1),)),))
     >>> drawing = draw_hypergraph(coin, ["one", "two"], np.array([[0], [0]], np.int16))
     >>> drawing.startswith("<svg "), drawing.count('class="node"')
     (True, 2)
     """
-    picks = _picks(template, words, edges, leave_out)
-    nodes = _nodes(picks, len(words), leave_out)
-    grid = _layout(template, words, {kind for _, kind in nodes})
-    chosen: list[list[str]] = [[] for _ in words]
-    for token, edge in picks:
-        chosen[token].append(edge.label)
-    described = (f"{text}: {', '.join(labels)}" for text, labels in zip(words, chosen, strict=True) if labels)
-    root = svg.canvas(grid.width, grid.height, title, "; ".join(described), _STYLE)
-    for token, text in enumerate(words):
-        svg.word(root, text, grid.x[token], _MARGIN, **{"class": "word"})
-    for pick in picks:
-        _draw_edge(root, grid, pick, words, leave_out, leaf_roles, labels)
-    for token, kind in nodes:
-        _box(root, "node", kind, grid.x[token], grid.row[kind] - _BOX / 2, (2 * grid.half, _BOX))
-    return svg.render(root)
-
-
-def _picks(template: Template, words: Sequence[str], edges: Edges, leave_out: Collection[str]) -> list[Pick]:
     rows = np.asarray(edges)
     if rows.ndim != 2 or len(rows) != len(words):
         raise UsageError(f"edges have the shape {rows.shape}, expected ({len(words)}, D): one row for each word")
@@ -116,17 +94,48 @@ def _picks(template: Template, words: Sequence[str], edges: Edges, leave_out: Co
         raise UsageError(
             f"edges name number {rows.max()}, and the template has hyperedges 0 to {len(template.edges) - 1}"
         )
-    picks = ((token, template.edges[e]) for token, row in enumerate(rows.tolist()) for e in row if e >= 0)
-    return [(token, edge) for token, edge in picks if edge.head not in leave_out]
-
-
-def _nodes(picks: Sequence[Pick], length: int, leave_out: Collection[str]) -> list[tuple[int, str]]:
-    """Return the nodes that choose or are reached, each once, from left to right."""
-    found = {(token, edge.head): None for token, edge in picks}
+    picks = [(token, template.edges[e]) for token, row in enumerate(rows.tolist()) for e in row if e >= 0]
+    picks = [(token, edge) for token, edge in picks if edge.head not in leave_out]
+    # the nodes that choose or are reached, each once, from left to right
+    reached = [(token + child.step, child.kind) for token, edge in picks for child in edge.children]
+    found = [*((token, edge.head) for token, edge in picks), *(node for node in reached if node[1] not in leave_out)]
+    nodes = sorted(dict.fromkeys(node for node in found if node[0] < len(words)), key=lambda node: node[0])
+    grid = _layout(template, words, {kind for _, kind in nodes})
+    chosen: list[list[str]] = [[] for _ in words]
     for token, edge in picks:
-        reached = [(token + child.step, child.kind) for child in edge.children if child.kind not in leave_out]
-        found |= dict.fromkeys(node for node in reached if node[0] < length)
-    return sorted(found, key=lambda node: node[0])
+        chosen[token].append(edge.label)
+    described = (f"{text}: {', '.join(labels)}" for text, labels in zip(words, chosen, strict=True) if labels)
+    root = svg.canvas(grid.width, grid.height, title, "; ".join(described), _STYLE)
+    for token, text in enumerate(words):
+        svg.word(root, text, grid.x[token], _MARGIN, class_="word")
+    for token, edge in picks:
+        group = svg.write(root, "g", class_="edge")
+        svg.write(group, "title", f"{words[token]}: {edge.label}")
+        children = [child for child in edge.children if child.kind not in leave_out]
+        leaf = not edge.children or any(role.name in leaf_roles for role in edge.roles)
+        x, y = grid.x[token], grid.row[edge.head]
+        # children at this token in the next row hang below the node; whatever else there is leaves it on the right
+        near = {child.kind for child in children if child.step == 0 and grid.row[child.kind] - y <= _ROW}
+        onward = any(child.step for child in children) or len({child.kind for child in children}) > len(near)
+        side = x + grid.half
+        branch = (side + _STEM, y) if onward else (x, y + _BOX / 2)
+        stem = ("M", side, y, "H", branch[0]) if onward else ("M", *branch)
+        for child in children:
+            if child.step == 0 and child.kind not in near:
+                svg.path(group, "M", side, y, "H", side + _BYPASS, "V", grid.row[child.kind], "H", side)
+            else:
+                svg.path(group, *stem, *_way(grid, token + child.step, child.kind, branch, bool(child.step)))
+        if leaf:
+            low = y + _DROP + _LEAF / 2
+            svg.path(group, *stem, *(("Q", branch[0], low, x + _LEAF / 2, low) if onward else ("V", y + _DROP)))
+            _box(group, "leaf", "X", x, y + _DROP, (_LEAF, _LEAF))
+        if onward and len(children) + leaf > 1:
+            svg.write(group, "circle", cx=branch[0], cy=branch[1], r="3")
+        if labels and onward:
+            svg.write(group, "text", edge.label, x=branch[0] + 3, y=y - 5, class_="label")
+    for token, kind in nodes:
+        _box(root, "node", kind, grid.x[token], grid.row[kind] - _BOX / 2, (2 * grid.half, _BOX))
+    return svg.render(root)
 
 
 def _layout(template: Template, words: Sequence[str], used: Collection[str]) -> _Grid:
@@ -142,68 +151,23 @@ def _layout(template: Template, words: Sequence[str], used: Collection[str]) -> 
     return _Grid(x, row, half, right + _MARGIN, height if kinds else 2 * _MARGIN)
 
 
-def _draw_edge(
-    root: Element,
-    grid: _Grid,
-    pick: Pick,
-    words: Sequence[str],
-    leave_out: Collection[str],
-    leaf_roles: Collection[str],
-    labels: bool,
-) -> None:
-    token, edge = pick
-    children = [child for child in edge.children if child.kind not in leave_out]
-    leaf = not edge.children or any(role.name in leaf_roles for role in edge.roles)
-    x, y = grid.x[token], grid.row[edge.head]
-    # children at this token in the next row hang below the node; whatever else there is leaves it on the right
-    near = {child.kind for child in children if child.step == 0 and grid.row[child.kind] - y <= _ROW}
-    onward = any(child.step for child in children) or len({child.kind for child in children}) > len(near)
-    branch = (x + grid.half + _STEM, y) if onward else (x, y + _BOX / 2)
-    stem = f"M {_at(x + grid.half, y)} H {number(branch[0])}" if onward else f"M {_at(*branch)}"
-    group = ElementTree.SubElement(root, "g", {"class": "edge"})
-    svg.write(group, "title", f"{words[token]}: {edge.label}")
-    for child in children:
-        if child.step == 0 and child.kind not in near:
-            turn = number(x + grid.half + _BYPASS)
-            way = f"M {_at(x + grid.half, y)} H {turn} V {number(grid.row[child.kind])} H {number(x + grid.half)}"
-        else:
-            way = f"{stem} {_way(grid, token + child.step, child.kind, branch, bool(child.step))}"
-        ElementTree.SubElement(group, "path", {"d": way})
-    if leaf:
-        low = number(y + _DROP + _LEAF / 2)
-        bend = f"Q {number(branch[0])} {low} {number(x + _LEAF / 2)} {low}" if onward else f"V {number(y + _DROP)}"
-        ElementTree.SubElement(group, "path", {"d": f"{stem} {bend}"})
-        _box(group, "leaf", "X", x, y + _DROP, (_LEAF, _LEAF))
-    if onward and len(children) + leaf > 1:
-        ElementTree.SubElement(group, "circle", {"cx": number(branch[0]), "cy": number(branch[1]), "r": "3"})
-    if labels and onward:
-        svg.write(group, "text", edge.label, x=number(branch[0] + 3), y=number(y - 5), **{"class": "label"})
-
-
-def _way(grid: _Grid, token: int, kind: str, branch: tuple[float, float], onward: bool) -> str:
+def _way(grid: _Grid, token: int, kind: str, branch: tuple[float, float], onward: bool) -> tuple[str | float, ...]:
     """Return the path of a hyperedge's branch to a child: of this token from above, of the next from the left."""
     bx, by = branch
     if token == len(grid.x):  # past the last token: a bar
         end = grid.width - _MARGIN
-        return f"H {number(end)} M {_at(end, by - 6)} V {number(by + 6)}"
+        return "H", end, "M", end, by - 6, "V", by + 6
     y = grid.row[kind]
     if not onward:
         top = y - _BOX / 2
-        return f"C {_at(bx, (by + top) / 2)} {_at(grid.x[token], (by + top) / 2)} {_at(grid.x[token], top)}"
+        return "C", bx, (by + top) / 2, grid.x[token], (by + top) / 2, grid.x[token], top
     left = grid.x[token] - grid.half
-    if y == by:
-        return f"H {number(left)}"
-    return f"C {_at((bx + left) / 2, by)} {_at((bx + left) / 2, y)} {_at(left, y)}"
+    return ("H", left) if y == by else ("C", (bx + left) / 2, by, (bx + left) / 2, y, left, y)
 
 
 def _box(parent: Element, name: str, text: str, x: float, top: float, size: tuple[float, float]) -> None:
     """Draw a box with text, around the column's middle."""
     wide, high = size
-    group = ElementTree.SubElement(parent, "g", {"class": name})
-    place = {"x": number(x - wide / 2), "y": number(top), "width": number(wide), "height": number(high), "rx": "3"}
-    ElementTree.SubElement(group, "rect", place)
-    svg.write(group, "text", text, x=number(x), y=number(top + high / 2), **{"dominant-baseline": "central"})
-
-
-def _at(x: float, y: float) -> str:
-    return f"{number(x)} {number(y)}"
+    group = svg.write(parent, "g", class_=name)
+    svg.write(group, "rect", x=x - wide / 2, y=top, width=wide, height=high, rx="3")
+    svg.write(group, "text", text, x=x, y=top + high / 2, dominant_baseline="central")

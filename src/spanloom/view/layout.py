@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from spanloom.document import Document
 from spanloom.evaluate.units import sentence_starts
@@ -128,18 +128,12 @@ def leftward(words: Sequence[str]) -> tuple[bool, list[bool]]:
     """
     own = [None if word.isspace() else strong(word) for word in words]
     base = next((value for value in own if value is not None), False)
-    before = _spread(own, base)
-    after = _spread(own[::-1], base)[::-1]
-    known = zip(own, before, after, strict=True)
+
+    def spread(values: Sequence[bool | None]) -> list[bool]:
+        return list(accumulate(values, lambda last, one: last if one is None else one, initial=base))[1:]
+
+    known = zip(own, spread(own), spread(own[::-1])[::-1], strict=True)
     return base, [value if value is not None else left if left == right else base for value, left, right in known]
-
-
-def _spread(values: Sequence[bool | None], start: bool) -> list[bool]:
-    last, spread = start, []
-    for value in values:
-        last = last if value is None else value
-        spread.append(last)
-    return spread
 
 
 def visual_order(base: bool, words: Sequence[bool]) -> list[int]:

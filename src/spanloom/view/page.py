@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
 from typing import NamedTuple
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.view.cells import cells, joins, shorten, width
 from spanloom.view.layout import blocks, leftward
@@ -54,13 +56,25 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
     count = sum(len(document.mentions) for document in documents)
     parts = [f"<header>\n<h1>{plain(title)}</h1>\n"]
     parts.append(f'<p class="faint">{plural(len(documents), "document")}, {plural(count, "mention")}</p>\n')
-    parts += [legend(documents, names), "</header>\n<main>\n", _contents(documents)]
+    parts += [legend(documents, names), "</header>\n<main>\n"]
+    heads = [plain(one.id) if one.id else f"Document {number}" for number, one in enumerate(documents, 1)]
+    if len(documents) > 1:
+        items = "".join(
+            f'<li><a href="#d{number}"><bdi>{head}</bdi></a> <span class="faint">{len(one.mentions):,}</span></li>\n'
+            for number, (head, one) in enumerate(zip(heads, documents, strict=True), 1)
+        )
+        parts.append(f"<nav><details><summary>Contents</summary>\n<ol>\n{items}</ol></details></nav>\n")
     found = [tracks(document, names) for document in documents]
     counts = Counter(shorten(track.label, LABEL) for several in found for track in several)
     often = [label for label, number in counts.items() if number > 2 and label.isprintable() and label not in names]
     labels = {label: f"l{number}" for number, label in enumerate(often)}
-    for number, (document, several) in enumerate(zip(documents, found, strict=True), 1):
-        parts += _document(number, document, several, labels)
+    for number, (head, document, several) in enumerate(zip(heads, documents, found, strict=True), 1):
+        parts.append(f'<section id="d{number}" class="s">\n<h2><bdi>{head}</bdi></h2>\n')
+        for low, high, reaching in _visible_paragraphs(document, several):
+            html, left_out = draw(document.text, low, high, reaching, labels=labels)
+            more = f'<p class="faint">{plural(left_out, "mention")} more than can be drawn: see the list.</p>\n'
+            parts += [html, more * (left_out > 0)]
+        parts.append(f"{listed(document.text, several)}</section>\n")
     style = "".join(f".{name}{{--m:{css_string(label)}}}" for label, name in labels.items()) + "\n"
     return page(clean(title), "".join([*parts, "</main>\n"]), types=names, style=style)
 
@@ -84,31 +98,6 @@ def legend(documents: Sequence[Document], names: Sequence[str]) -> str:
 def plain(text: str) -> str:
     """Return a user's text as HTML, shortened, without control characters."""
     return escape(shorten(clean(text), TITLE))
-
-
-def _heading(number: int, document: Document) -> str:
-    return plain(document.id) if document.id else f"Document {number}"
-
-
-def _contents(documents: Sequence[Document]) -> str:
-    if len(documents) < 2:
-        return ""
-    items = "".join(
-        f'<li><a href="#d{number}"><bdi>{_heading(number, document)}</bdi></a> '
-        f'<span class="faint">{len(document.mentions):,}</span></li>\n'
-        for number, document in enumerate(documents, 1)
-    )
-    return f"<nav><details><summary>Contents</summary>\n<ol>\n{items}</ol></details></nav>\n"
-
-
-def _document(number: int, document: Document, found: Sequence[Track], labels: Mapping[str, str]) -> Iterator[str]:
-    yield f'<section id="d{number}" class="s">\n<h2><bdi>{_heading(number, document)}</bdi></h2>\n'
-    for low, high, reaching in _visible_paragraphs(document, found):
-        html, left_out = draw(document.text, low, high, reaching, labels=labels)
-        yield html
-        if left_out:
-            yield f'<p class="faint">{plural(left_out, "mention")} more than can be drawn: see the list.</p>\n'
-    yield f"{listed(document.text, found)}</section>\n"
 
 
 def _paragraphs(document: Document) -> Iterator[tuple[int, int]]:
@@ -191,18 +180,17 @@ def draw(
     (3, 0)
     """
     placed = [*_places(text, start, end, tracks, False), *_places(text, start, end, above, True)]
-    drawn = [(number, place) for number, place in enumerate(placed) if place is not None]
-    drawn.sort(key=lambda item: item[1].track.start)
-    shown = [place for _, place in drawn]
-    on = frozenset(i for i, (number, _) in enumerate(drawn) if focus is not None and number in focus)
-    dimmed = frozenset() if focus is None else frozenset(range(len(shown))) - on
-    bars = _Bars(text, start, shown, on, dimmed, labels, [0] * len(shown))
+    for number, place in enumerate(placed):
+        if place is not None and focus is not None:
+            place.on, place.dimmed = number in focus, number not in focus
+    shown = sorted(filter(None, placed), key=lambda place: place.track.start)
+    bars = _Bars(text, start, shown, labels)
     words = list(pieces(text, start, end, [place.track for place in shown]))
     found = [text[piece.start : piece.end] for word in words for piece in word]
     turned = iter([False] * len(found) if all(map(str.isascii, found)) else leftward(found)[1])
     body, high = [], False
     for word in words:
-        body.append(_word(text, word, [next(turned) for _ in word], bars, high))
+        body.append(_word(word, [next(turned) for _ in word], bars, high))
         high = bool(word[0].tracks)
     room = max((cells(place.name) for place in shown), default=0)
     style = f' style="--l:{room}"' if room else ""
@@ -220,36 +208,33 @@ def listed(text: str, mentions: Sequence[Track]) -> str:
         return ""
     places: dict[str, list[str]] = {}  # of mentions that are the same in words
     for track in mentions:
-        places.setdefault(_item(text, track), []).append(_place(track.mention))
+        one = track.mention
+        parts = [f"<b>{escape(shorten(clean(asserted(one)), LONG))}</b> {_bdi(surface(text, one))}"]
+        parts += [_bdi(shorten(clean(concept), LONG)) for concept in one.concepts]
+        if one.head is not None:
+            parts.append(f"head: {_bdi(head_words(text, one.head))}")
+        spans = ", ".join(f"{low}-{high}" for low, high in one.spans[:20]) + ", …" * (len(one.spans) > 20)
+        item = f' class="{kind_class(track.kind)}">{", ".join(parts)}'
+        places.setdefault(item, []).append(spans if one.score is None else f"{spans} {one.score:.1%}")
     items = "".join(f"<li{item} <small>{'; '.join(at)}</small>\n" for item, at in places.items())
     return f'<details class="m"><summary>{plural(len(mentions), "mention")}</summary>\n<ol>\n{items}</ol></details>\n'
-
-
-def _item(text: str, track: Track) -> str:
-    mention = track.mention
-    parts = [f"<b>{escape(shorten(clean(asserted(mention)), LONG))}</b> {_bdi(surface(text, mention))}"]
-    parts += [_bdi(shorten(clean(concept), LONG)) for concept in mention.concepts]
-    if mention.head is not None:
-        parts.append(f"head: {_bdi(head_words(text, mention.head))}")
-    return f' class="{kind_class(track.kind)}">{", ".join(parts)}'
-
-
-def _place(mention: Mention) -> str:
-    spans = ", ".join(f"{low}-{high}" for low, high in mention.spans[:20]) + ", …" * (len(mention.spans) > 20)
-    return spans if mention.score is None else f"{spans} {mention.score:.1%}"
 
 
 def _bdi(text: str) -> str:
     return f"<bdi>{escape(text)}</bdi>"
 
 
-class _Place(NamedTuple):
-    """The place of a track, and the text beside it."""
+@dataclass(slots=True)
+class _Place:
+    """The place of a track, the text beside it, whether it is in focus, and how many bars it has so far."""
 
     track: Track
     name: str
     row: int
     above: bool
+    on: bool = False
+    dimmed: bool = False
+    bars: int = 0
 
 
 def _places(text: str, start: int, end: int, tracks: Sequence[Track], above: bool) -> list[_Place | None]:
@@ -288,52 +273,44 @@ class _Bars(NamedTuple):
         text: of the document.
         start: of the paragraph.
         places: of the tracks.
-        on: numbers of those in focus.
-        dimmed: numbers of those that are dimmed.
         labels: label -> the class that writes it.
-        drawn: of each, how many bars it has so far.
     """
 
     text: str
     start: int
     places: list[_Place]
-    on: frozenset[int]
-    dimmed: frozenset[int]
     labels: Mapping[str, str]
-    drawn: list[int]
 
 
-def _word(text: str, word: Sequence[Piece], turned: Sequence[bool], bars: _Bars, high: bool) -> str:
+def _word(word: Sequence[Piece], turned: Sequence[bool], bars: _Bars, high: bool) -> str:
     """Return HTML of a unit: text without tracks, or a box with its pieces in it, as high as its lowest bar.
 
     White space after such a box has none, because a line must be able to break behind it.
     """
+    texts = [_text(bars.text[piece.start : piece.end]) for piece in word]
     if not any(piece.tracks for piece in word):
-        return "".join(_text(text[piece.start : piece.end]) for piece in word)
-    inner = [_piece(text, piece, left, bars) for piece, left in zip(word, turned, strict=True)]
-    if high and text[word[0].start].isspace():
-        return "".join(f"<b{' class=on' * on}>{content}</b>" for on, content in inner)
+        return "".join(texts)
+    inner = [
+        "".join(_bar(bars, bars.places[i], piece, left) for i in piece.tracks) + text
+        for piece, left, text in zip(word, turned, texts, strict=True)
+    ]
+    focus = [
+        any(bars.places[i].on and bars.places[i].track.covers(piece.start) for i in piece.tracks) for piece in word
+    ]
+    boxes = "".join(f"<b{' class=on' * on}>{content}</b>" for on, content in zip(focus, inner, strict=True))
+    if high and bars.text[word[0].start].isspace():
+        return boxes
     places = [bars.places[i] for piece in word for i in piece.tracks]
     below, above = (max((at.row + 1 for at in places if at.above == side), default=0) for side in (False, True))
     names = [f"n{below}", *[f"u{above}"] * (above > 0)]
     if len(inner) == 1:  # the box is the piece
-        names += ["on"] * inner[0][0]
-        content = inner[0][1]
-    else:
-        content = "".join(f"<b{' class=on' * on}>{part}</b>" for on, part in inner)
-    return f"<b class={_classes(names)}>{content}</b>"
+        return f"<b class={_classes(names + ['on'] * focus[0])}>{inner[0]}</b>"
+    return f"<b class={_classes(names)}>{boxes}</b>"
 
 
-def _piece(text: str, piece: Piece, left: bool, bars: _Bars) -> tuple[bool, str]:
-    """Return whether a piece is in focus, and what is in it."""
-    drawn = "".join(_bar(bars, i, piece, left) for i in piece.tracks)
-    on = any(i in bars.on and bars.places[i].track.covers(piece.start) for i in piece.tracks)
-    return on, drawn + _text(text[piece.start : piece.end])
-
-
-def _bar(bars: _Bars, number: int, piece: Piece, left: bool) -> str:
-    track, label, row, above = bars.places[number]
-    names = [kind_class(track.kind), f"r{row}", *["a"] * above, *["d"] * (number in bars.dimmed)]
+def _bar(bars: _Bars, place: _Place, piece: Piece, left: bool) -> str:
+    track, label = place.track, place.name
+    names = [kind_class(track.kind), f"r{place.row}", *["a"] * place.above, *["d"] * place.dimmed]
     if track.covers(piece.start):
         names += ["h"] * track.is_head(piece.start)
         names += ["s1"] * any(span.start == piece.start for span in track.spans)
@@ -349,8 +326,8 @@ def _bar(bars: _Bars, number: int, piece: Piece, left: bool) -> str:
         elif label != track.mention.type:
             name = f' data-l="{escape(label)}"'
     else:
-        names.append(f"z{min(bars.drawn[number], MOST_ROWS)}")
-    bars.drawn[number] += 1
+        names.append(f"z{min(place.bars, MOST_ROWS)}")
+    place.bars += 1
     if "s1" in names and (len(track.spans) > 1 or track.head is not None or label != track.label):
         title = f' title="{escape(describe(bars.text, track))}"'
     return f"<i class={_classes(names)}{name}{title}></i>"
@@ -412,8 +389,7 @@ def _breaks(before: str, char: str, size: int) -> bool:
         return False
     if before.isspace() != char.isspace() or size >= LONGEST:
         return True
-    wide = width(before) == 2 or width(char) == 2
-    return wide and unicodedata.category(char) not in _CLOSING
+    return (width(before) == 2 or width(char) == 2) and unicodedata.category(char) not in _CLOSING
 
 
 def pieces(text: str, start: int, end: int, tracks: Sequence[Track]) -> Iterator[list[Piece]]:
@@ -428,17 +404,14 @@ def pieces(text: str, start: int, end: int, tracks: Sequence[Track]) -> Iterator
     Returns:
         The pieces of each unit with a track; one piece for all units between two such.
     """
-    cuts = _cuts(tracks, start, end)
+    cuts = sorted({at for track in tracks for span in (*track.spans, track.head or ()) for at in span})
     active: list[int] = []
-    cut = waiting = 0
+    waiting = 0
     plain = start  # where the units without tracks begin that were not given out yet
     for low, high in units(text, start, end):
         found = []
         at = low
-        while at < high:
-            while cut < len(cuts) and cuts[cut] <= at:
-                cut += 1
-            stop = min(high, cuts[cut]) if cut < len(cuts) else high
+        for stop in (*cuts[bisect_right(cuts, low) : bisect_left(cuts, high)], high):
             while waiting < len(tracks) and tracks[waiting].start <= at:
                 active.append(waiting)
                 waiting += 1
@@ -452,14 +425,3 @@ def pieces(text: str, start: int, end: int, tracks: Sequence[Track]) -> Iterator
             plain = high
     if plain < end:
         yield [Piece(plain, end, ())]
-
-
-def _cuts(tracks: Iterable[Track], start: int, end: int) -> list[int]:
-    """Return the offsets where components, heads and gaps begin and end."""
-    found: set[int] = set()
-    for track in tracks:
-        for span in track.spans:
-            found.update(span)
-        if track.head is not None:
-            found.update(track.head)
-    return sorted(cut for cut in found if start < cut < end)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
-from xml.etree import ElementTree
 
 from spanloom.document import Document
 from spanloom.errors import check_number
@@ -19,7 +18,7 @@ from spanloom.view.cells import cells, shorten
 from spanloom.view.layout import DisplayLine, layout, leftward, visual_order
 from spanloom.view.placement import Strip, describe, left_out, members, place, tracks, type_names
 from spanloom.view.style import DARK, LIGHT
-from spanloom.view.svg import CELL, Element, number
+from spanloom.view.svg import CELL, Element
 
 MIN_COLUMNS = 20
 _MARGIN = 2  # columns on either side
@@ -104,50 +103,48 @@ def to_svg(
     check_number("width", width, MIN_COLUMNS, whole=True)
     names = type_names(documents, types)
     counts = f"{len(documents)} document(s), {sum(len(document.mentions) for document in documents)} mention(s)"
-    root = svg.canvas(width * CELL, 0, title, counts, _STYLE.strip() + "\n" + _colors(len(names)))
-    top = 2 * CELL
-    for document in documents:
-        top = _document(root, document, names, width - 2 * _MARGIN, top)
-    root.set("height", number(top))
-    root.set("viewBox", f"0 0 {number(width * CELL)} {number(top)}")
-    return svg.render(root)
-
-
-def _colors(count: int) -> str:
     rules = [
-        "".join(f".spanloom .t{i} {{ color: {color}; }}\n" for i, color in enumerate(colors[:count]))
+        "".join(f".spanloom .t{i} {{ color: {color}; }}\n" for i, color in enumerate(colors[: len(names)]))
         for colors in (LIGHT, DARK)
     ]
-    return f"{rules[0]}@media screen and (prefers-color-scheme: dark) {{\n{rules[1]}}}"
-
-
-def _document(root: Element, document: Document, names: Sequence[str], width: int, top: float) -> float:
-    """Draw a document from ``top`` on; return its end."""
-    if document.id:
-        heading = shorten(svg.clean(document.id), width)
-        svg.write(root, "text", heading, x=number(_MARGIN * CELL), y=number(top + _BASE), **{"class": "id"})
-        top += _TEXT + _GAP
-    lines = layout(document, width)
-    titles: dict[int, str] = {}  # by track: a mention of many lines has one in each
-    for line, found in zip(lines, members(lines, tracks(document, names)), strict=True):
-        if line.opens and line is not lines[0]:
-            top += _GAP
-        ruler = _ruler(line, width)
-        _words(root, line, ruler, top)
-        below = 0
-        strips = place(line, found, (0, width), 1, ruler.extent)
-        for strip in strips:
-            key = id(strip.track)
-            if key not in titles:
-                titles[key] = describe(document.text, strip.track)
-            _strip(root, titles[key], strip, ruler, top + _TEXT)
-            below = max([below, *(strip.row + 1 + text.below for text in strip.name), strip.row + 1])
-        if len(strips) < len(found):
-            note = {"x": number(_x(0)), "y": number(top + _TEXT + below * _TRACK + 4), "class": "name"}
-            svg.write(root, "text", left_out(len(found) - len(strips)), **note)
-            below += 1
-        top += _TEXT + below * _TRACK
-    return top + 2 * _GAP
+    colors = f"{rules[0]}@media screen and (prefers-color-scheme: dark) {{\n{rules[1]}}}"
+    root = svg.canvas(width * CELL, 0, title, counts, f"{_STYLE.strip()}\n{colors}")
+    top = 2 * CELL
+    columns = width - 2 * _MARGIN
+    for document in documents:
+        if document.id:
+            heading = shorten(svg.clean(document.id), columns)
+            svg.write(root, "text", heading, x=_MARGIN * CELL, y=top + _BASE, class_="id")
+            top += _TEXT + _GAP
+        lines = layout(document, columns)
+        titles: dict[int, str] = {}  # by track: a mention of many lines has one in each
+        for line, found in zip(lines, members(lines, tracks(document, names)), strict=True):
+            if line.opens and line is not lines[0]:
+                top += _GAP
+            ruler = _ruler(line, columns)
+            for word, start, end in _spans(line.text):
+                if word.isspace() or start == end:
+                    continue
+                places = [ruler.cell(column) for column in range(start, end)]
+                low, size = min(at for at, _ in places), (end - start) * CELL
+                # letters that are joined must not be moved apart
+                way = {"direction": "rtl", "lengthAdjust": "spacingAndGlyphs"} if places[0][1] else {}
+                svg.write(root, "text", word, x=_x(low) + size / 2, y=top + _BASE, textLength=size, **way)
+            below = 0
+            strips = place(line, found, (0, columns), 1, ruler.extent)
+            for strip in strips:
+                key = id(strip.track)
+                if key not in titles:
+                    titles[key] = describe(document.text, strip.track)
+                _strip(root, titles[key], strip, ruler, top + _TEXT)
+                below = max([below, *(strip.row + 1 + text.below for text in strip.name), strip.row + 1])
+            if len(strips) < len(found):
+                note = left_out(len(found) - len(strips))
+                svg.write(root, "text", note, x=_x(0), y=top + _TEXT + below * _TRACK + 4, class_="name")
+                below += 1
+            top += _TEXT + below * _TRACK
+        top += 2 * _GAP
+    return svg.render(root, top)
 
 
 def _spans(text: str) -> list[tuple[str, int, int]]:
@@ -162,8 +159,6 @@ def _spans(text: str) -> list[tuple[str, int, int]]:
 
 def _ruler(line: DisplayLine, width: int) -> _Ruler:
     total = line.columns[-1]
-    if line.text.isascii():
-        return _Ruler([(column, False) for column in range(total)], False, width)
     words = _spans(line.text)
     base, turned = leftward([word for word, _, _ in words])
     columns = [(0, base)] * total
@@ -176,20 +171,8 @@ def _ruler(line: DisplayLine, width: int) -> _Ruler:
     return _Ruler(columns, base, width)
 
 
-def _words(root: Element, line: DisplayLine, ruler: _Ruler, top: float) -> None:
-    for word, first, end in _spans(line.text):
-        if word.isspace() or first == end:
-            continue
-        places = [ruler.cell(column) for column in range(first, end)]
-        low, size = min(at for at, _ in places), (end - first) * CELL
-        place = {"x": number(_x(low) + size / 2), "y": number(top + _BASE), "textLength": number(size)}
-        # letters that are joined must not be moved apart
-        way = {"direction": "rtl", "lengthAdjust": "spacingAndGlyphs"} if places[0][1] else {}
-        svg.write(root, "text", word, **place, **way)
-
-
 def _strip(root: Element, title: str, strip: Strip, ruler: _Ruler, top: float) -> None:
-    group = ElementTree.SubElement(root, "g", {"class": f"mention t{strip.track.kind % len(LIGHT)}"})
+    group = svg.write(root, "g", class_=f"mention t{strip.track.kind % len(LIGHT)}")
     svg.write(group, "title", title)
     y = top + strip.row * _TRACK
     covered = {column for part in strip.parts for column in range(part.first, part.end)}
@@ -199,35 +182,28 @@ def _strip(root: Element, title: str, strip: Strip, ruler: _Ruler, top: float) -
         covered.add(strip.end - 1)
     for inside, run in groupby(range(strip.first, strip.end), key=covered.__contains__):
         columns = list(run)
-        _line(group, ruler.runs(columns[0], columns[-1] + 1), y, {} if inside else {"class": "gap"})
+        _line(group, ruler.runs(columns[0], columns[-1] + 1), y, "" if inside else "gap")
     for first, end in strip.heads:
-        _line(group, ruler.runs(first, end), y, {"class": "head"})
+        _line(group, ruler.runs(first, end), y, "head")
     for part in strip.parts:
         ends = [ruler.edge(part.first, False)] * part.opens + [ruler.edge(part.end - 1, True)] * part.closes
         for at in ends:
-            ElementTree.SubElement(group, "path", {"d": f"M {number(_x(at))} {number(y - _TICK)} V {number(y + 1)}"})
+            svg.path(group, "M", _x(at), y - _TICK, "V", y + 1)
     for column, broken in ((strip.first, strip.before), (strip.end - 1, strip.after)):
-        if broken:
-            _arrow(group, ruler, column, column == strip.end - 1 and bool(strip.after), y)
+        if broken:  # a mark of continuation, in the direction of the text
+            at, left = ruler.cell(column)
+            after = column == strip.end - 1 and bool(strip.after)
+            tip, back = _x(at + (after != left)) + (-4 if left else 4), 5 if left else -5
+            svg.path(group, "M", tip + back, y - 4, "L", tip, y, "L", tip + back, y + 4)
     for name in strip.name:
         low = ruler.width - name.column - cells(name.text) if ruler.leftward else name.column
-        place = {"x": number(_x(low)), "y": number(y + 4 + name.below * _TRACK), "class": "name"}
-        svg.write(group, "text", shorten(name.text, _LABEL), **place)
+        text = shorten(name.text, _LABEL)
+        svg.write(group, "text", text, x=_x(low), y=y + 4 + name.below * _TRACK, class_="name")
 
 
-def _arrow(group: Element, ruler: _Ruler, column: int, after: bool, y: float) -> None:
-    """Draw the continuation mark of a mention, in the direction of the text."""
-    at, left = ruler.cell(column)
-    tip = _x(at + (after != left)) + (-4 if left else 4)
-    back = 5 if left else -5
-    way = f"M {number(tip + back)} {number(y - 4)} L {number(tip)} {number(y)} L {number(tip + back)} {number(y + 4)}"
-    ElementTree.SubElement(group, "path", {"d": way})
-
-
-def _line(group: Element, runs: Iterable[tuple[int, int]], y: float, attributes: dict[str, str]) -> None:
+def _line(group: Element, runs: Iterable[tuple[int, int]], y: float, kind: str) -> None:
     for low, high in runs:
-        way = f"M {number(_x(low))} {number(y)} H {number(_x(high))}"
-        ElementTree.SubElement(group, "path", {"d": way, **attributes})
+        svg.path(group, "M", _x(low), y, "H", _x(high), **({"class_": kind} if kind else {}))
 
 
 def _x(column: int) -> float:

@@ -113,7 +113,13 @@ def place(
         low = min([left, *(text.column for text in name)])
         high = max([right, *(text.column + cells(text.text) for text in name)])
         # a name left of its strip must not look like the name of the strip before
-        row = _free(taken, low - APART * (low < left), high, max((text.below for text in name), default=0) + 1, lowest)
+        low -= APART * (low < left)
+        height, row = max((text.below for text in name), default=0) + 1, lowest
+        while any(low <= end and start <= high for several in taken[row : row + height] for start, end in several):
+            row += 1
+        taken.extend([] for _ in range(row + height - len(taken)))
+        for several in taken[row : row + height]:
+            several.append((low, high))
         if row < MOST_ROWS:
             strips.append(strip._replace(row=row, name=name))
         if strip.after:
@@ -121,17 +127,6 @@ def place(
         if lowest >= MOST_ROWS:
             break
     return strips
-
-
-def _free(taken: list[list[tuple[int, int]]], low: int, high: int, height: int, lowest: int) -> int:
-    """Reserve columns low to high in the first free rows from ``lowest`` on; return the first of the rows."""
-    row = lowest
-    while any(low <= end and start <= high for several in taken[row : row + height] for start, end in several):
-        row += 1
-    taken.extend([] for _ in range(row + height - len(taken)))
-    for i in range(height):
-        taken[row + i].append((low, high))
-    return row
 
 
 def _strip(line: DisplayLine, track: Track) -> Strip:
@@ -240,16 +235,12 @@ def tracks(document: Document, names: Sequence[str]) -> list[Track]:
     """
     number = {name: i for i, name in enumerate(names)}
     size = max(len(document.text), 1)
-    found = [
-        Track(
-            join_spans(document.text, _inside(mention.spans, size)),
-            mention.head,
-            label(mention),
-            number[mention.type],
-            mention,
-        )
-        for mention in document.mentions
-    ]
+    found = []
+    for one in document.mentions:
+        starts = [min(max(span.start, 0), size - 1) for span in one.spans]
+        ends = [min(max(span.end, start + 1), size) for start, span in zip(starts, one.spans, strict=True)]
+        spans = join_spans(document.text, sorted(map(Span, starts, ends)))
+        found.append(Track(spans, one.head, label(one), number[one.type], one))
     return sorted(found, key=lambda track: (track.start, track.end, track.spans, track.label))
 
 
@@ -291,11 +282,3 @@ def describe(text: str, track: Track) -> str:
 def head_words(text: str, head: Span) -> str:
     """Return the words of a head, shortened."""
     return shorten(clean(text[head.start : head.end][: 8 * LONG]), LONG)
-
-
-def _inside(spans: Sequence[Span], size: int) -> tuple[Span, ...]:
-    """Return spans moved into a text of ``size`` characters, not empty, sorted."""
-    starts = [min(max(span.start, 0), size - 1) for span in spans]
-    return tuple(
-        sorted(Span(start, min(max(span.end, start + 1), size)) for start, span in zip(starts, spans, strict=True))
-    )

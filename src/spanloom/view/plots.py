@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
-from xml.etree import ElementTree
 
 from spanloom.document.markup import Figure
-from spanloom.evaluate import Calibration, Point, Report, Score
+from spanloom.evaluate import Calibration, Point, Report
 from spanloom.evaluate.measures import Learning
 from spanloom.extras import extra
 from spanloom.view import svg
 from spanloom.view.cells import shorten
-from spanloom.view.svg import Element, clean, number
+from spanloom.view.svg import Element, clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,8 +63,7 @@ def precision_recall_plot(points: Sequence[Point], note: str, penalties: Sequenc
             precision = [f1 * r / (2 * r - f1) for r in recall]
             axes.plot(recall, precision, color=_FAINT, linewidth=0.8, linestyle=":")
             axes.annotate(f"F1 {f1}", (1, precision[-1]), fontsize=7, ha="right", va="bottom")
-        step = max(1, len(points) // _MOST_POINTS)
-        shown = [*points[:-1:step], points[-1]]
+        shown = [*points[: -1 : max(1, len(points) // _MOST_POINTS)], points[-1]]
         axes.plot([p.recall for p in shown], [p.precision for p in shown], color=_LINE, linewidth=1.8)
         if penalties:
             ends = f"mention penalty {penalties[0].threshold:.2f} to {penalties[-1].threshold:.2f}"
@@ -111,7 +109,8 @@ def learning_plot(found: Learning) -> str:
         styles = zip(found.f1.items(), cycle(("o-", "s--", "^-.", "D:")), strict=False)
         for i, ((name, values), style) in enumerate(styles):
             color = _LINE if i % 2 == 0 else _SECOND
-            label = _literal(name)
+            # so that it is neither a formula nor left out of the legend
+            label = " " * name.startswith("_") + clean(name).replace("$", r"\$")
             axes.plot(range(1, len(values) + 1), values, style, color=color, linewidth=1.6, markersize=4, label=label)
         if found.kept is not None:
             axes.axvline(found.kept, color=_INK, linewidth=0.8, linestyle="--", label="kept")
@@ -132,12 +131,6 @@ def learning_plot(found: Learning) -> str:
     return _plot("learning curve", draw)
 
 
-def _literal(name: str) -> str:
-    """Escape a name for Matplotlib, so that it is neither a formula nor left out of the legend."""
-    name = clean(name).replace("$", r"\$")
-    return f" {name}" if name.startswith("_") else name
-
-
 def _plot(name: str, draw: Callable[[Axes], None]) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
@@ -149,15 +142,10 @@ def _plot(name: str, draw: Callable[[Axes], None]) -> str:
         buffer = io.StringIO()
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
-    return _inline(buffer.getvalue(), name)
-
-
-def _inline(drawing: str, name: str) -> str:
-    """Convert an SVG file to an element of a page: without its head, with unique ids and the colours of the page."""
-    drawing = drawing[drawing.index("<svg") :]
-    drawing = re.sub(r"<style.*?</style>", "", drawing, flags=re.S)
-    prefix = name.split()[0]
-    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{prefix}-", drawing)
+    # an element of a page: without the file's head, with unique ids and the colours of the page
+    _, start, rest = buffer.getvalue().partition("<svg")
+    drawing = re.sub(r"<style.*?</style>", "", start + rest, flags=re.S)
+    drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name.split()[0]}-", drawing)
     for color, value in _COLORS.items():
         drawing = drawing.replace(color, value)
     return drawing.replace("<svg ", f'<svg role="img" aria-label="{name}" ', 1)
@@ -194,53 +182,36 @@ def plot(report: Report) -> Figure:
     title = f"F1 {100 * report.overall.f1:.1f} on {report.documents:,} document(s)"
     root = svg.canvas(_WIDTH, 0, title, "", _STYLE)
     at = _ROW
-    for name, rows in report.groups().items():
-        at = _group(root, name, rows, at)
-    svg.write(root, "text", _NOTE, x=number(_LEFT), y=number(at))
-    height = number(at + _ROW)
-    root.set("height", height)
-    root.set("viewBox", f"0 0 {number(_WIDTH)} {height}")
-    return Figure(svg.render(root))
-
-
-def _group(root: Element, title: str, rows: Mapping[str, Score], at: float) -> float:
-    """Draw some rows from a height on; return where they end."""
-    shown = {name: score for name, score in rows.items() if score.gold or score.predicted}
-    if title and shown:
-        svg.write(root, "text", title, **_place(_LEFT - 10, at), **{"class": "name title"})
-        at += _ROW
-    for tenth in range(0, 11, 2) if shown else ():
-        _line(root, "scale", tenth / 10, tenth / 10, at - _ROW * 0.7, at + _ROW * (len(shown) - 1))
-    for name, score in shown.items():
-        _row(root, name, score, at)
-        at += _ROW
-    return at + _ROW / 2 if shown else at
-
-
-def _row(root: Element, name: str, score: Score, at: float) -> None:
-    middle = at - 4
-    svg.write(root, "text", shorten(svg.clean(name), _LABEL), **_place(_LEFT - 10, at), **{"class": "name"})
-    _line(root, "f1", 0.0, score.f1, middle)
-    text = f"F1 {100 * score.f1:.1f}"
-    if score.intervals is not None:
-        low, high = score.intervals.f1
-        _line(root, "interval", low, high, middle)
-        text += f" ({100 * low:.1f} to {100 * high:.1f})"
-    for kind, value in (("precision", score.precision), ("recall", score.recall)):
-        center = {"cx": number(_x(value)), "cy": number(middle), "r": "4", "class": kind}
-        svg.write(ElementTree.SubElement(root, "circle", center), "title", f"{name}: {kind} {100 * value:.1f}")
-    svg.write(root, "text", text, **_place(_LEFT + _BAR + 12, at))
+    for group, rows in report.groups().items():
+        shown = {name: score for name, score in rows.items() if score.gold or score.predicted}
+        if not shown:
+            continue
+        if group:
+            svg.write(root, "text", group, x=_LEFT - 10, y=at, class_="name title")
+            at += _ROW
+        for tenth in range(0, 11, 2):
+            _line(root, "scale", tenth / 10, tenth / 10, at - _ROW * 0.7, at + _ROW * (len(shown) - 1))
+        for name, score in shown.items():
+            middle, text = at - 4, f"F1 {100 * score.f1:.1f}"
+            svg.write(root, "text", shorten(svg.clean(name), _LABEL), x=_LEFT - 10, y=at, class_="name")
+            _line(root, "f1", 0.0, score.f1, middle)
+            if score.intervals is not None:
+                low, high = score.intervals.f1
+                _line(root, "interval", low, high, middle)
+                text += f" ({100 * low:.1f} to {100 * high:.1f})"
+            for kind, value in (("precision", score.precision), ("recall", score.recall)):
+                circle = svg.write(root, "circle", cx=_x(value), cy=middle, r="4", class_=kind)
+                svg.write(circle, "title", f"{name}: {kind} {100 * value:.1f}")
+            svg.write(root, "text", text, x=_LEFT + _BAR + 12, y=at)
+            at += _ROW
+        at += _ROW / 2
+    svg.write(root, "text", _NOTE, x=_LEFT, y=at)
+    return Figure(svg.render(root, at + _ROW))
 
 
 def _line(root: Element, kind: str, low: float, high: float, y: float, to: float | None = None) -> None:
-    """Draw a line from one fraction to another, or from one height to another."""
-    way = f"H {number(_x(high))}" if to is None else f"V {number(to)}"
-    ElementTree.SubElement(root, "path", {"d": f"M {number(_x(low))} {number(y)} {way}", "class": kind})
+    svg.path(root, "M", _x(low), y, *(("H", _x(high)) if to is None else ("V", to)), class_=kind)
 
 
 def _x(fraction: float) -> float:
     return _LEFT + _BAR * fraction
-
-
-def _place(x: float, y: float) -> dict[str, str]:
-    return {"x": number(x), "y": number(y)}

@@ -57,11 +57,28 @@ def canvas(width: float, height: float, title: str, description: str, style: str
     return root
 
 
-def write(parent: Element, tag: str, text: str, **attributes: str) -> Element:
-    """Add a child element with text; characters that XML does not allow are replaced."""
-    element = ElementTree.SubElement(parent, tag, attributes)
+def write(parent: Element, tag: str, text: str = "", **attributes: str | float) -> Element:
+    """Add a child element with text; characters that XML does not allow are replaced.
+
+    Args:
+        parent: of the element.
+        tag: of the element.
+        text: of the element.
+        attributes: of the element; ``class_`` stands for ``class``, and ``_`` for ``-``.
+    """
+    given = {name.rstrip("_").replace("_", "-"): _attribute(value) for name, value in attributes.items()}
+    element = ElementTree.SubElement(parent, tag, given)
     element.text = text if tag == "style" else clean(text)
     return element
+
+
+def path(parent: Element, *way: str | float, **attributes: str) -> None:
+    """Add a path: its commands and their coordinates."""
+    write(parent, "path", d=" ".join(map(_attribute, way)), **attributes)
+
+
+def _attribute(value: str | float) -> str:
+    return value if isinstance(value, str) else number(value)
 
 
 def clean(text: str) -> str:
@@ -75,10 +92,10 @@ def clean(text: str) -> str:
 
 def word(parent: Element, text: str, x: float, y: float, **attributes: str) -> None:
     """Write a word at a place, shortened if it is very long."""
-    group, shown = ElementTree.SubElement(parent, "g", attributes), shorten(text, LONGEST)
+    group, shown = write(parent, "g", **attributes), shorten(text, LONGEST)
     if shown != text:
         write(group, "title", text)
-    write(group, "text", shown, x=number(x), y=number(y))
+    write(group, "text", shown, x=x, y=y)
 
 
 def width(text: str) -> float:
@@ -99,7 +116,10 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def render(root: Element) -> str:
-    """Return the drawing as text; the same drawing is always the same text."""
+def render(root: Element, height: float | None = None) -> str:
+    """Return the drawing as text, with another height if one is given; the same drawing is always the same text."""
+    if height is not None:
+        root.set("height", number(height))
+        root.set("viewBox", f"0 0 {root.get('width')} {number(height)}")
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"

@@ -17,8 +17,8 @@ from spanloom.document import Document
 from spanloom.errors import check_number
 from spanloom.view.cells import fit, visible
 from spanloom.view.cells import width as cell_width
-from spanloom.view.layout import DisplayLine, layout
-from spanloom.view.placement import Strip, Track, left_out, members, place, tracks, type_names
+from spanloom.view.layout import layout
+from spanloom.view.placement import left_out, members, place, tracks, type_names
 
 MIN_WIDTH = 20
 _MARGIN = 2
@@ -96,41 +96,31 @@ def render(document: Document, *, width: int = 80, color: bool = False, types: S
         if line.opens and output:
             output.append("")
         output.append((" " * _MARGIN + line.text).rstrip())
-        output.extend(_draw_line(line, found, width).lines(color))
+        canvas, strips = _Canvas(), place(line, found, (-_MARGIN, width - _MARGIN), arrow=1)
+        for strip in strips:
+            colour = _PALETTE[strip.track.kind % len(_PALETTE)]
+            marks = ["┄"] * (strip.end - strip.first)
+            for part in strip.parts:
+                drawn = ["─"] * (part.end - part.first)
+                if part.opens:
+                    drawn[0] = "└"
+                if part.closes:
+                    drawn[-1] = "┘" if not part.opens or len(drawn) > 1 else "╵"
+                marks[part.first - strip.first : part.end - strip.first] = drawn
+            for first, end in strip.heads:
+                columns = slice(first - strip.first, end - strip.first)
+                marks[columns] = [mark.translate(_HEAVY) for mark in marks[columns]]
+            if strip.before:
+                marks[0] = _BROKEN[strip.before]
+            if strip.after:
+                marks[-1] = _BROKEN[strip.after]
+            before, after = "→" * bool(strip.before), "→" * bool(strip.after)
+            bar = f"{before}{''.join(marks)}{after}"
+            canvas.put(strip.row, _MARGIN + strip.first - len(before), bar, colour)
+            for text in strip.name:
+                canvas.put(strip.row + text.below, _MARGIN + text.column, text.text, colour)
+        if len(strips) < len(found):
+            for piece in fit(left_out(len(found) - len(strips)), width - _MARGIN):
+                canvas.put(len(canvas.rows), _MARGIN, piece, _PLAIN)
+        output.extend(canvas.lines(color))
     return "\n".join(output).strip("\n") + "\n"
-
-
-def _draw_line(line: DisplayLine, found: Sequence[Track], width: int) -> _Canvas:
-    """Draw the tracks below one line."""
-    canvas = _Canvas()
-    strips = place(line, found, (-_MARGIN, width - _MARGIN), arrow=1)
-    for strip in strips:
-        colour = _PALETTE[strip.track.kind % len(_PALETTE)]
-        arrow = "→" if strip.before else ""
-        canvas.put(strip.row, _MARGIN + strip.first - len(arrow), arrow + _bar(strip), colour)
-        for text in strip.name:
-            canvas.put(strip.row + text.below, _MARGIN + text.column, text.text, colour)
-    if len(strips) < len(found):
-        for part in fit(left_out(len(found) - len(strips)), width - _MARGIN):
-            canvas.put(len(canvas.rows), _MARGIN, part, _PLAIN)
-    return canvas
-
-
-def _bar(strip: Strip) -> str:
-    """Return the part of a track below a line."""
-    marks = ["┄"] * (strip.end - strip.first)
-    for part in strip.parts:
-        drawn = ["─"] * (part.end - part.first)
-        if part.opens:
-            drawn[0] = "└"
-        if part.closes:
-            drawn[-1] = "┘" if not part.opens or len(drawn) > 1 else "╵"
-        marks[part.first - strip.first : part.end - strip.first] = drawn
-    for first, end in strip.heads:
-        columns = slice(first - strip.first, end - strip.first)
-        marks[columns] = [mark.translate(_HEAVY) for mark in marks[columns]]
-    if strip.before:
-        marks[0] = _BROKEN[strip.before]
-    if strip.after:
-        marks[-1] = _BROKEN[strip.after]
-    return "".join(marks) + ("→" if strip.after else "")
