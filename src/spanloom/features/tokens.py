@@ -19,6 +19,7 @@ _LOWER: Final = 4
 _DIGIT: Final = 8
 _ALNUM: Final = 16
 _MARK: Final = 32
+_ASCII: Final = 127
 _LARGE: Final = 1 << 17  # tokens of a batch of which nothing is kept
 T = TypeVar("T")
 
@@ -138,16 +139,16 @@ class StreamedWords:
 
 
 def characters(codes: NDArray[np.uint32]) -> CharacterTable:
-    """Return the properties of the occurring code points, from Python's Unicode tables."""
-    highest = int(codes.max()) if len(codes) else 0
+    """Return the properties of ASCII and of the other code points that occur, from Python's Unicode tables."""
+    others = codes.compress(codes > _ASCII)  # which are few, or all are marked in ten times the time
+    highest = int(others.max(initial=_ASCII))
     seen = np.zeros(highest + 1, np.bool_)
-    seen[codes] = True
+    seen[: _ASCII + 1] = seen[others] = True
     points = np.flatnonzero(seen)
     rows = [_character(chr(point)) for point in points.tolist()]
     maps, flags = np.zeros((4, highest + 1), np.uint32), np.zeros(highest + 1, np.uint8)
-    if rows:
-        table = np.array(rows, np.int64).T
-        maps[:, points], flags[points] = table[:4], table[4]
+    table = np.array(rows, np.int64).T
+    maps[:, points], flags[points] = table[:4], table[4]
     return CharacterTable(maps, flags)
 
 
