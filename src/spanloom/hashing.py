@@ -79,6 +79,8 @@ def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
 
 def code_points(text: str) -> NDArray[np.uint32]:
     """The characters of a text as numbers."""
+    if text.isascii():  # in a quarter of the time
+        return np.frombuffer(text.encode(), np.uint8).astype(np.uint32)
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4")).astype(np.uint32)
 
 

@@ -14,13 +14,14 @@ from spanloom.text.lines import line_breaks
 from spanloom.text.patterns import pattern
 
 WORDS = (
-    "Dr a A n't do 2D 10mg http://x https www. e.g p.o U.S 1 10 mg 3.5 1,000 , ; : ( ) - ... . ! ? … ' ’ s °C [** **] "
-    "é e\u0301"
+    "Dr a A n't do 2D 11p15 9mgdlkg 10mg http://x https www. e.g p.o U.S 1 10 mg 3.5 1,000 , ; : ( ) - ... . ! ? … ' ’ "
+    "s °C [** **] é e\u0301"
 )
 SIGNS = '\u200d 患者 。 ！ ． ｡ 😀 🇩🇪 _ / % IL-2 Α \u037e א"ת ۔ ። [1] » “'
 PIECES = [*WORDS.split(), *SIGNS.split(), " ", "\n", "\t", "\u00a0", "\x00"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 OTHERS = {"fever", "IL-2", "x/fig", "(see", "ii", "ivx", "a", "ABC", "naïve", "Fig", "p53", "fig\nno"}
+OTHERS |= {"gp160", "9)", "10%", "#2", "(1", "c-Myc", "vi"}
 WORDS_BEFORE = sorted(sentences._RULED | TITLES | OTHERS)
 STOPS = st.lists(
     st.tuples(
@@ -57,6 +58,10 @@ def test_tokens_of_all_characters_are_those_of_the_expressions() -> None:
     characters = map(chr, [*range(1 << 16), *range(0x1F1E6, 0x1F200), 0x1F44D, 0x20000, 0x10FFFF])
     text = " ".join(f"{c} {c}{c} a{c}b n{c}t 5{c} 1{c}2 1{c}234 {c}5 {c}{c}s 患{c}患 .{c} {c}." for c in characters)
     assert tokens.tokenize(text).tolist() == [list(match.span()) for match in _SLOW.finditer(text)]
+
+
+def test_units_are_as_the_kernel_knows_them() -> None:
+    assert all(2 <= len(unit) <= 4 and unit.isalpha() for unit in tokens._UNITS.split("|"))
 
 
 @given(TEXTS, st.integers(1, 4))

@@ -13,12 +13,13 @@ from spanloom.document import Batch
 from spanloom.features import columns
 from spanloom.hashing import Int32, Int64, UInt64, code_points, hash_values, intern
 
+_ASCII: Final = 127
 _LARGE: Final = 1 << 17  # tokens of a batch of which nothing is kept
 T = TypeVar("T")
 
 
 class CharacterTable(NamedTuple):
-    """Properties of each code point up to the highest of the batch, from Python's Unicode tables; 0 where it is absent.
+    """Properties of ASCII and of the other code points that occur, from Python's Unicode tables; 0 of others.
 
     Args:
         maps: (4, code points) uint32: itself, its lower case, the same with digits as 0, and its kind in a word shape
@@ -98,15 +99,14 @@ class DistinctWords(NamedTuple):
     def of(cls, tokens: Tokens) -> DistinctWords:
         """Number the words of some tokens in the order of their first occurrence."""
         ids, hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
-        highest = int(tokens.codes.max()) if len(tokens.codes) else 0
+        others = tokens.codes.compress(tokens.codes > _ASCII)  # which are few, or all are marked in ten times the time
+        highest = int(others.max(initial=_ASCII))
         seen = np.zeros(highest + 1, np.bool_)
-        seen[tokens.codes] = True
+        seen[: _ASCII + 1] = seen[others] = True
         points = np.flatnonzero(seen)
-        rows = [_character(chr(point)) for point in points.tolist()]
+        table = np.array([_character(chr(point)) for point in points.tolist()], np.int64).T
         maps, flags = np.zeros((4, highest + 1), np.uint32), np.zeros(highest + 1, np.uint8)
-        if rows:
-            table = np.array(rows, np.int64).T
-            maps[:, points], flags[points] = table[:4], table[4]
+        maps[:, points], flags[points] = table[:4], table[4]
         return cls(ids, hashes, tokens.starts[first], tokens.ends[first], CharacterTable(maps, flags))
 
 

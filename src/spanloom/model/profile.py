@@ -70,10 +70,11 @@ class _Counts:
         self.cased += sum(map(ne, found, low))
         for initial, count in Counter(map(itemgetter(0), found)).items():
             self.scripts[_script(initial)] += count
-        self.distinct.update(low)
+        own = Counter(low)
+        self.distinct.update(own)
         if "\n" in text:
             self.broken += sum(text[match.end()].islower() for match in _LINE_END.finditer(text))
-        return Counter(low)
+        return own
 
 
 @lru_cache(maxsize=4096)

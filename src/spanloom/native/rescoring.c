@@ -235,16 +235,16 @@ static void note(int64_t one, int64_t other, const Mentions *table, double odds,
     else relation = PARTLY + stranger;
     if (relation >= HULL || parts > 1 || parts_other > 1) shared = shared_ranges(one, other, table);
     if (relation >= HULL && shared == parts && shared == parts_other) relation = TWIN;
-    double *largest = &AT2(found, relation, one);
+    double *largest = &AT2(found, one, relation);
     if (odds > *largest) *largest = odds;
     if (shared > 0 && relation != TWIN && (parts > 1 || parts_other > 1)) {
         int64_t kind = parts > 1 && parts_other > 1 ? SIBLING : parts > 1 ? PART : WHOLE;
-        largest = &AT2(found, kind + stranger, one);
+        largest = &AT2(found, one, kind + stranger);
         if (odds > *largest) *largest = odds;
     }
 }
 
-/* The largest log-odds of the candidates that are something to each, (RELATED, C). */
+/* The largest log-odds of the candidates that are something to each, (C, RELATED). */
 static void strongest(const wholes_arguments *a, f64_2 found) {
     const Mentions *table = &a->candidates.table;
     const int64_t *level = a->candidates.level.at;
@@ -355,7 +355,7 @@ int64_t spanloom_wholes(const wholes_arguments *a) {
     int64_t *opened = TAKE(&own, int64_t, tokens + 1), *closed = TAKE(&own, int64_t, tokens + 1);
     int64_t *joined = TAKE(&own, int64_t, tokens + 1);
     uint64_t *of_kind = TAKE(&own, uint64_t, count), *of_text = TAKE(&own, uint64_t, count);
-    f64_2 odds = {TAKE(&own, double, RELATED *count), RELATED, count};
+    f64_2 odds = {TAKE(&own, double, RELATED *count), count, RELATED};
     double *same = TAKE(&own, double, count), *other = TAKE(&own, double, count);
     if (own.failed) return give_back(&own, NO_MEMORY);
     opened[0] = closed[0] = joined[0] = 0;
@@ -389,8 +389,6 @@ int64_t spanloom_wholes(const wholes_arguments *a) {
         AT2(a->found, PARTS, i) = (uint64_t)parts;
         AT2(a->found, BRACKETS, i) = opens > closes ? 3 : closes > opens ? 4 : 1 + (opens > 0);
         AT2(a->found, PAIR, i) = (uint64_t)bin(a->pair.at[i] + USUAL, 1.0);
-        for (int64_t row = GAP_LENGTH; row <= GAP_KIND; row++) AT2(a->found, row, i) = 0;
-        AT2(a->found, FIRST_TEXT, i) = AT2(a->found, SECOND_TEXT, i) = 0;
         if (parts == 1) continue;
         int64_t gap = low + end[0], join = low + first[1];
         AT2(a->found, GAP_LENGTH, i) = (uint64_t)(join - gap);
@@ -404,12 +402,12 @@ int64_t spanloom_wholes(const wholes_arguments *a) {
                        64 * ((marks[gap - 1] & PREPOSITION) != 0));
     }
     strongest(a, odds);
-    for (int64_t relation = 0; relation < RELATED; relation++) {
-        for (int64_t i = 0; i < count; i++) {
-            double related = AT2(odds, relation, i);
-            int there = related != -INFINITY; /* most relations have none */
-            AT2(a->found, PLAIN + relation, i) = there ? (uint64_t)bin(related, COARSE) : 0;
-            AT2(a->found, PLAIN + RELATED + relation, i) = there ? (uint64_t)bin(all->odds.at[i] - related, COARSE) : 0;
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t relation = 0; relation < RELATED; relation++) {
+            double related = AT2(odds, i, relation);
+            if (related == -INFINITY) continue; /* as of most relations */
+            AT2(a->found, PLAIN + relation, i) = (uint64_t)bin(related, COARSE);
+            AT2(a->found, PLAIN + RELATED + relation, i) = (uint64_t)bin(all->odds.at[i] - related, COARSE);
         }
     }
     if (best_but(all, a->given, of_kind, NULL, same) != 0) return give_back(&own, NO_MEMORY);
@@ -425,7 +423,15 @@ int64_t spanloom_values_at(const values_at_arguments *a) {
     const Columns *table = &a->table;
     const Mentions *mentions = &a->mentions;
     int64_t tokens = table->ids.m, count = a->rows.n;
-    if (!are_in_text(mentions, a->offsets, tokens) || a->found.m != count) return BAD_INDEX;
+    if (!are_in_text(mentions, a->offsets, tokens) || a->found.m != count || a->whole.m != mentions->kind.n)
+        return BAD_INDEX;
+    for (int64_t j = 0; j < count; j++)
+        if (a->rows.at[j] < 0 || a->rows.at[j] >= mentions->kind.n) return BAD_INDEX;
+    for (int64_t v = 0; v < a->here.n; v++) {
+        int64_t here = a->here.at[v], there = a->there.at[v];
+        if (here < 0 || here >= a->found.n || there < 0 || there >= a->whole.n) return BAD_INDEX;
+        for (int64_t j = 0; j < count; j++) AT2(a->found, here, j) = AT2(a->whole, there, a->rows.at[j]);
+    }
     for (int64_t v = 0; v < a->column.n; v++) {
         int64_t column = a->column.at[v], place = a->place.at[v], row = a->row.at[v], source, base, stride;
         if (column < 0 || column >= table->source.n || place < 0 || place > 3) return BAD_INDEX;
@@ -433,7 +439,6 @@ int64_t spanloom_values_at(const values_at_arguments *a) {
         if (source < 0 || source >= table->ids.n || row < 0 || row >= a->found.n) return BAD_INDEX;
         for (int64_t j = 0; j < count; j++) {
             int64_t i = a->rows.at[j], token, value;
-            if (i < 0 || i >= mentions->kind.n) return BAD_INDEX;
             int64_t begin = mentions->ptr.at[i], stop = mentions->ptr.at[i + 1], n = mentions->sentence.at[i];
             uint64_t *found = &AT2(a->found, row, j);
             *found = 0;

@@ -534,7 +534,7 @@ KERNEL(recall,
 
 /* Values of candidates as wholes, a row of `found` each; see `rescoring/values.py`. Each candidate is compared with
    `following` next at most; one of the level `given` or above is nothing to others. `marks`: hashes of words, and what
-   each means in `bits`. `pair`: log-odds of pairs. */
+   each means in `bits`. `pair`: log-odds of pairs. `found` is of zeros before. */
 KERNEL(wholes,
     Candidates candidates;
     Words text;
@@ -548,7 +548,8 @@ KERNEL(wholes,
 
 /* The value of a column at a token of some mentions, those of the numbers `rows`, in the row `row` of `found`:
    `distance` tokens from the first (0), the last (1), the gap (2), or the token behind the first gap (3). `before` and
-   `after` stand for tokens outside of the sentence; 0 for a place within an absent gap. */
+   `after` stand for tokens outside of the sentence; 0 for a place within an absent gap. And in the rows `here` what
+   these mentions have in the rows `there` of `whole`. */
 KERNEL(values_at,
     Columns table;
     i64_1 offsets; // *
@@ -558,6 +559,9 @@ KERNEL(values_at,
     i64_1 place; // V
     i64_1 distance; // V
     i64_1 row; // V
+    u64_2 whole; // * *
+    i64_1 here; // W
+    i64_1 there; // W
     uint64_t before;
     uint64_t after;
     u64_2 found; // * N out

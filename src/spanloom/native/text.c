@@ -3,13 +3,14 @@
    Easy tokens are runs of letters and digits, and single characters. The kernel takes the classes of characters and not
    the expressions themselves, so it knows where it need not look further: a stretch without white space that holds
    nothing but letters, digits, and marks that are tokens by themselves has no other tokens. Any other stretch is left
-   to the expressions: one with a character that is hard, a full stop that does not end it, a comma before a digit, a
-   letter in a run that begins with a digit (10mg), or the same mark twice
-   (--). */
+   to the expressions: one with a character that is hard, a full stop that neither ends it nor parts digits (3.5), a
+   comma before a digit, two to four letters behind digits (10mg), letters behind a decimal number, or the same mark
+   twice (--). */
 #include "hashing.h"
 #include "spanloom.h"
 
 enum { HARD, SPACE, LETTER, DIGIT, SINGLE, MARK, STOP, COMMA }; /* classes of characters */
+enum { SHORTEST = 2, LONGEST = 4 };                             /* letters of a unit */
 
 /* The class of a character; behind the text is white space. */
 static inline int class_of(const easy_tokens_arguments *a, int64_t i) {
@@ -31,9 +32,17 @@ int64_t spanloom_easy_tokens(const easy_tokens_arguments *a) {
             int first = kind;
             kind = class_of(a, i);
             if (first == LETTER || first == DIGIT) {
+                int64_t letters = 0; /* and what is behind them, in a run that begins with a digit */
+                int unit = 1;
                 while (kind == LETTER || kind == DIGIT) {
-                    easy &= first == LETTER || kind == DIGIT;
+                    letters += first == DIGIT && (letters > 0 || kind == LETTER);
+                    unit &= letters == 0 || kind == LETTER;
                     kind = class_of(a, ++i);
+                }
+                easy &= letters < SHORTEST || letters > LONGEST || !unit;
+                if (first == DIGIT && letters == 0 && kind == STOP && class_of(a, i + 1) == DIGIT) {
+                    while (kind == DIGIT || (kind == STOP && class_of(a, i + 1) == DIGIT)) kind = class_of(a, ++i);
+                    easy &= kind != LETTER;
                 }
             } else if (first == STOP) {
                 easy &= kind == SPACE;
@@ -71,18 +80,25 @@ static inline int may_follow(uint32_t c) {
            c == '[' || c == '.' || c == '!' || c == '?' || c > 127;
 }
 
-/* Whether the word before a full stop is of letters of ASCII, no Roman number or initial, and in no rule. */
+/* Whether a word begins behind this character. */
+static inline int divides(uint32_t c) {
+    return c <= ' ' || c == '(' || c == '[' || c == '{' || c == '"' || c == '\'' || c == '/' || c == ',' || c == ';';
+}
+
+/* Whether the word before a full stop is of ASCII, without a mark that ends a sentence, no number or initial, which may
+   be that of a list item, and in no rule. */
 static int is_plain_word(const stops_arguments *a, int64_t begin, int64_t stop) {
     const uint32_t *codes = a->codes.at;
     int64_t first = stop;
     int plain = 0;
     uint64_t hash = START;
-    while (first > begin && stop - first < REACH && codes[first - 1] != ' ') first--;
-    if (first > begin && codes[first - 1] != ' ') return 0;
+    while (first > begin && stop - first < REACH && !divides(codes[first - 1])) first--;
+    if (first > begin && !divides(codes[first - 1])) return 0;
     for (int64_t i = first; i < stop; i++) {
-        uint32_t small = codes[i] | 32;
-        if (!is_small(small)) return 0;
-        plain |= i > first && small != 'i' && small != 'v' && small != 'x';
+        uint32_t c = codes[i], small = is_capital(c) ? c | 32 : c;
+        if (c > 126 || c == '.' || c == '!' || c == '?') return 0;
+        if (is_small(small)) plain |= i > first && small != 'i' && small != 'v' && small != 'x';
+        else plain |= c - '0' >= 10 && c != '#';
         hash = mix(hash, small);
     }
     hash = finish(hash);
@@ -91,8 +107,16 @@ static int is_plain_word(const stops_arguments *a, int64_t begin, int64_t stop) 
     return plain && (a->ruled.n == 0 || *low != hash);
 }
 
-/* Most marks are the full stops of numbers and abbreviations, with a letter, digit or comma behind them, which end no
-   sentence, or full stops between a word and a capitalized one, which do if no rule can concern the word. */
+/* Whether a sentence may begin with what begins with a small letter: p53, c-Myc. */
+static int may_begin(const uint32_t *codes, int64_t begin, int64_t end) {
+    int64_t i = begin;
+    while (i < end && is_small(codes[i])) i++;
+    return i < end && i - begin < 6 && (codes[i] == '-' || codes[i] - '0' < 10 || is_capital(codes[i]));
+}
+
+/* Most marks are the full stops of numbers and abbreviations, with a letter, digit or comma behind them, or a word of
+   small letters, which end no sentence; or full stops between a word and a capitalized one, which do if no rule can
+   concern the word. */
 int64_t spanloom_stops(const stops_arguments *a) {
     const uint32_t *codes = a->codes.at;
     int64_t sure = 0, unsure = 0;
@@ -107,8 +131,9 @@ int64_t spanloom_stops(const stops_arguments *a) {
             if (c - '0' < 10 || is_small(c | 32) || c == ' ') continue;
             lines |= ends_line(c);
             if (c == '.') {
-                if (next == ' ' && i + 2 < end && is_capital(codes[i + 2]) && is_plain_word(a, begin, i))
-                    a->sure.at[sure++] = i + 1;
+                uint32_t then = i + 2 < end ? codes[i + 2] : 0;
+                if (next == ' ' && is_capital(then) && is_plain_word(a, begin, i)) a->sure.at[sure++] = i + 1;
+                else if (next == ' ' && is_small(then)) asks = may_begin(codes, i + 2, end);
                 else
                     asks = may_follow(next) ||
                            (is_capital(next) && i - begin > 1 && is_small(codes[i - 1]) && is_small(codes[i - 2]));

@@ -62,7 +62,7 @@ from spanloom.text.splitting import Splitter, SplittingStream
 if TYPE_CHECKING:
     from spanloom.model.work import Work
 
-BATCH_TOKENS = 60_000  # predicted at once
+BATCH_TOKENS = 90_000  # predicted at once
 
 
 class _Described(Estimated):

@@ -123,7 +123,8 @@ def propose(
     def weighed(table: MentionTable, level: Ints) -> CandidateMentions:
         held = model.structure.holds(table)
         marginals = np.zeros(len(table))  # of what the structure cannot hold
-        marginals[held] = model.probabilities(potentials, text.offsets, table.take(held), run, calibrated=False)
+        own = table if held.all() else table.take(held)
+        marginals[held] = model.probabilities(potentials, text.offsets, own, run, calibrated=False)
         with np.errstate(divide="ignore"):
             return CandidateMentions(table, level, np.clip(logits(np.log(marginals)), -FARTHEST, FARTHEST))
 

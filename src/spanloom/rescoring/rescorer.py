@@ -144,6 +144,8 @@ class Rescorer:
         whole = candidates.table.contiguous
         found: Floats = np.empty(len(candidates))
         for own, weights in ((whole, self.weights), (~whole, self.gapped or self.weights)):
+            if not own.any():
+                continue
             found[own] = np.einsum("cd,d->c", numbers[own], weights.dense)
             rows = np.flatnonzero(own & ~skips)
             if len(rows):

@@ -221,8 +221,8 @@ def _reads(templates: tuple[str, ...], names: tuple[str, ...]) -> tuple[_Reads, 
     """Return what is read of columns for some values; and the rows of other values in the result and in `_WHOLE`."""
     numbers, reads = _columns_of(templates), [(row, read_column(name)) for row, name in enumerate(names)]
     rows = [(numbers[read[0]], _PLACES.index(read[1]), read[2], row) for row, read in reads if read]
-    others = [(row, _ROW[names[row]]) for row, read in reads if not read]
-    return _Reads(*np.array(rows, np.int64).reshape(-1, 4).T.copy()), *np.array(others, np.int64).reshape(-1, 2).T
+    others = np.array([(row, _ROW[names[row]]) for row, read in reads if not read], np.int64).reshape(-1, 2)
+    return _Reads(*np.array(rows, np.int64).reshape(-1, 4).T.copy()), *others.T.copy()
 
 
 class TokenColumns:
@@ -299,7 +299,8 @@ class CandidateValues:
             whole[_ROW["listed"]] = listed.degrees(table)
         if concepts is not None:
             whole[_ROW["concept"] :] = concepts
-        for row in (_ROW["pair.first"], _ROW["pair.second"]):  # the kernel gives the texts of both parts
+        parts = (_ROW["pair.first"], _ROW["pair.second"])  # the kernel gives the texts of both
+        for row in () if table.contiguous.all() else parts:
             whole[row] = np.where(table.contiguous, 0, seen.recall(whole[row], table.kind) + 1)
 
     def table(self, names: Sequence[str], rows: Ints | None = None) -> UInt64:
@@ -312,9 +313,10 @@ class CandidateValues:
         reads, here, there = _reads(self._tokens.templates, tuple(names))
         rows = np.arange(len(self._table)) if rows is None else rows
         found = np.empty((len(names), len(rows)), np.uint64)
-        _values_at(self._tokens.table, self._tokens.words.offsets, self._table, rows, *reads, _BEFORE, _BEHIND, found)
-        for row, whole in zip(here, there, strict=True):  # indexing in two dimensions takes four times as long
-            np.take(self._whole[whole], rows, out=found[row], mode="clip")
+        _values_at(
+            self._tokens.table, self._tokens.words.offsets, self._table, rows, *reads, self._whole, here, there,
+            _BEFORE, _BEHIND, found,
+        )  # fmt: skip
         return found
 
     def __getitem__(self, name: str) -> UInt64:

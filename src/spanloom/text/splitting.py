@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Offsets
 from spanloom.errors import DataError, clip
+from spanloom.hashing import code_points
 from spanloom.modelfile import Described, ModelPart, Within
 from spanloom.sparse import distinct_numbers
 from spanloom.text.characters import MARKS
@@ -130,7 +131,7 @@ class Characters:
         self.base = _PADDING + lengths.cumsum() - lengths - low
         pieces = [d.text[a:b] for d, a, b in zip(batch.documents, low.tolist(), high.tolist(), strict=True)]
         self.text = "\n" * _PADDING + "".join(piece + "\n" for piece in pieces) + "\n" * _PADDING
-        self.points: Codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        self.points: Codes = code_points(self.text)
         self.tokens = batch.tokens + np.repeat(self.base, last - first)[:, None]
 
     def matches(self, pattern: CutPattern) -> Offsets:
@@ -239,9 +240,9 @@ class Splitter:
             return batch
         characters = Characters(batch)
         places = distinct_numbers(np.concatenate([characters.matches(pattern) for pattern in self.patterns]))
-        parts = _Parts.of(characters.tokens, places)
-        if len(parts.tokens) == len(batch.tokens):
+        if not len(places):
             return batch
+        parts = _Parts.of(characters.tokens, places)
         bounds = parts.bounds[batch.starts]
         tokens = parts.tokens - np.repeat(characters.base, np.diff(bounds))[:, None]
         documents = [

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Offsets
+from spanloom.hashing import code_points
 from spanloom.native import Kernel
 from spanloom.text.characters import CJK, EMOJI, IGNORED, MARKS
 from spanloom.text.patterns import pattern
@@ -78,7 +79,7 @@ def tokenize(text: str) -> Offsets:
     >>> [text[start:end] for start, end in tokenize(text)]
     ['IL', '-', '2', '-', 'induced', 'CD4', '+', 'cells', ',', '3.5', 'mg', 'b.i.d.', '(', "5'", '-', 'end', ')']
     """
-    codes = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
+    codes = code_points(text)
     tokens, hard = np.empty((len(codes), 2), np.int64), np.empty((len(codes), 2), np.int64)
     remaining = np.empty(1, np.int64)
     found, left = _easy_tokens(codes, _classes(), tokens, hard, remaining), int(remaining[0])
