@@ -14,11 +14,11 @@ import spanloom_lab
 
 PACKAGE, LAB = Path(spanloom.__file__).parent, Path(spanloom_lab.__file__).parent
 LIMITS = {
-    "lines of Python, core": 51_300,
-    "lines of Python, core and lab": 54_600,
-    "lines of C": 6_604,
-    "modules": 463,
-    "private functions of at most six lines with one caller": 250,
+    "lines of Python, core": 49_900,
+    "lines of Python, core and lab": 53_150,
+    "lines of C": 6_640,
+    "modules": 461,
+    "private functions of at most six lines with one caller": 190,
     "lines of recognizer.py": 200,
     "parameters of estimators": 132,
 }

@@ -23,6 +23,7 @@ from spanloom.features.word_vectors import VECTOR_COLUMN
 from spanloom.hashing import Int64
 from spanloom.learn import Listener, Progress
 from spanloom.model.corpus import known_types, training_types
+from spanloom.model.fields import given_vectors
 from spanloom.model.splitting import learn_splitter
 from spanloom.recognize import Recognizer
 from spanloom.tag.filling import AUTO, COLUMN, fill, learn_tagger, open_tagger
@@ -293,7 +294,8 @@ def _why(column: str, columns: set[str], clusters: Clusters | None, plain: Recog
         counted = clusters is not None and clusters.counts
         return "" if column != BAND_COLUMN or counted else "the clusters have no counts of words"
     if column == VECTOR_COLUMN:
-        return "" if plain.vectors is not None else "there are no word vectors; give --vectors (vectors=)"
+        given = given_vectors(plain.vectors)
+        return "" if given is not None else "there are no word vectors; give --vectors (vectors=)"
     if is_word_column(column) or column in columns:
         return ""
     if column == _CATEGORY:

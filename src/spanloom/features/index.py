@@ -335,7 +335,7 @@ def _number(blocks: Iterable[Keys], scratch: Scratch) -> tuple[Int32, Int64, UIn
     for block in blocks:
         own, at, reached = np.empty(len(block.ids), np.int32), -1, np.zeros(2, np.int64)
         while at < len(block.ids):
-            if not room or at >= 0:  # at first, and whenever there is none left
+            if not room or at >= 0:  # at first, and whenever it is used up
                 slots = Slots.numbering(keys[:found], 2 * room or len(block.ids) // 16)
                 room = int(len(slots.table) * FILLING)
                 keys = np.append(keys[:found], np.empty(room + BATCH + 1 - found, np.uint64))

@@ -125,7 +125,7 @@ def levels(probability: NDArray[np.float64]) -> Int64:
 
 
 def _first(p: Proposals, values: NDArray[np.generic]) -> Int64:
-    """(S,) the value of the best candidate; 0 where there is none."""
+    """(S,) the value of the best candidate; 0 without candidates."""
     return np.append(values, 0)[np.where(np.diff(p.cand_ptr) > 0, p.cand_ptr[:-1], len(values))].astype(np.int64)
 
 

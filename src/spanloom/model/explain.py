@@ -184,7 +184,7 @@ def contributions(
     found = [
         Contribution(template.constants[c], int(again[c]), float(again[c] * weights[c])) for c in np.flatnonzero(again)
     ]
-    # 2. What features of each token say for its roles.
+    # 2. The scores of each token's features for its roles.
     assert document.tokens is not None  # it was scored
     for token, roles in by_token.items():
         named = tagger.scorer.named(document, first + token)

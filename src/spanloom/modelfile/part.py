@@ -153,7 +153,7 @@ class ModelPart:
         if array is None:
             raise ModelError(f"{self.name + name!r} is missing")
         fits = len(shape) == array.ndim and all(
-            wanted is None or size == wanted for size, wanted in zip(array.shape, shape, strict=True)
+            one is None or size == one for size, one in zip(array.shape, shape, strict=True)
         )
         if array.dtype != dtype or not fits:
             expected = ", ".join("any" if length is None else str(length) for length in shape)

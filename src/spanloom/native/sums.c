@@ -20,7 +20,7 @@
 #define CHUNK (2 * WIDTH) /* lanes of a row are a multiple of it, so that loops over arcs have no rest */
 
 /* Loops over lanes process whole vectors, mostly in chunks. What is computed behind the last token of a sentence, or in
-   lanes that are none's, is finite where the lane is safe; it is not used, and adds 0 to sums over tokens. */
+   lanes of no sentence, is finite where the lane is safe; it is not used, and adds 0 to sums over tokens. */
 static int64_t whole(int64_t lanes) { return (lanes + CHUNK - 1) / CHUNK * CHUNK; }
 
 /* The numbers of a row from a lane on, and whole numbers. */

@@ -130,9 +130,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         training: Any = resolve_name("spanloom.recognize.fitting")  # which prediction does without
         training.check_executor(self, executor, work)
         began = monotonic()
-        # templates beside those of `features`: no structure that auto chooses from has any
-        more = () if self.structure == AUTO or not self.featured else self._structure.templates()
-        callback = progress or (lambda _: None)
+        callback, more = progress or (lambda _: None), self._more_templates()
         if work is None:
             ready = training.prepared(self, X, y, dev, callback, templates=more)
             training.fit_prepared(self, ready, callback, began)
@@ -143,6 +141,12 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             with folder.worked_on_by(executor, self.n_jobs):
                 training.fit_prepared(self, ready, callback, began, work=folder)
         return self
+
+    def _more_templates(self) -> Sequence[str]:
+        """Templates beside those that ``features`` names."""
+        if self.structure == AUTO or not self.featured:
+            return ()  # no structure that auto chooses from has templates of its own
+        return self._structure.templates()
 
     def _columns(self) -> FeatureSet | None:
         """Features of columns whose scores are added to an encoder's, which cannot see them."""

@@ -100,25 +100,13 @@ def split_all(texts: Sequence[str], tokens: Sequence[Offsets]) -> list[NDArray[n
     base = np.cumsum([0, *map(len, texts)])
     bounds = np.cumsum([0, *map(len, tokens)])
     every = np.concatenate(tokens) + np.repeat(base[:-1], np.diff(bounds))[:, None]
-    # 1. A kernel finds most full stops. The assertions of `_STOP` are tried only where there is a mark that it can
-    #    begin at.
-    codes = code_points("".join(texts))
-    sure, unsure = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
-    lines, counts = np.empty(len(texts), np.bool_), np.empty(2, np.int64)
-    _find_stops(codes, base, _MARKS, _RULED_HASHES, sure, unsure, lines, counts)
-    marks, breaks = unsure[: counts[1]], list[int]()
-    own = base.searchsorted(marks, side="right") - 1
-    for number, group in groupby(zip(own.tolist(), marks.tolist(), strict=True), itemgetter(0)):
-        begin = int(base[number])
-        breaks += (begin + end for end in _stops_at(texts[number], [at - begin for _, at in group]))
-    # 2. Line ends.
-    breaks += [
+    stops, lines = _stops(texts, base)
+    breaks = [
         int(base[i]) + start
         for i in np.flatnonzero(lines & (np.diff(bounds) > 0)).tolist()
         for start in line_breaks(texts[i], int(tokens[i][-1, 0]))
     ]
-    # 3. Sentences.
-    places = np.concatenate([sure[: counts[0]], np.array(breaks, np.int64)])
+    places = np.concatenate([stops, np.array(breaks, np.int64)])
     first = every[:, 0].searchsorted(places)
     inner = (first > 0) & (first < len(every))
     first = first[inner]
@@ -126,6 +114,27 @@ def split_all(texts: Sequence[str], tokens: Sequence[Offsets]) -> list[NDArray[n
     cuts = ends.searchsorted(bounds).tolist()
     found = np.stack([ends[:-1], ends[1:]], 1)
     return [found[a:b] - begin for (a, b), begin in zip(pairwise(cuts), bounds.tolist(), strict=False)]
+
+
+def _stops(texts: Sequence[str], base: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the ends of the full stops that end a sentence, with their closing marks; and which texts have a line end.
+
+    A kernel finds most full stops. The assertions of `_STOP` are tried only where there is a mark that it can begin at.
+
+    Args:
+        texts: N of them.
+        base: (N + 1,) the characters before each, which are counted in the result.
+    """
+    codes = code_points("".join(texts))
+    sure, unsure = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
+    lines, counts = np.empty(len(texts), np.bool_), np.empty(2, np.int64)
+    _find_stops(codes, base, _MARKS, _RULED_HASHES, sure, unsure, lines, counts)
+    marks, more = unsure[: counts[1]], list[int]()
+    own = base.searchsorted(marks, side="right") - 1
+    for number, group in groupby(zip(own.tolist(), marks.tolist(), strict=True), itemgetter(0)):
+        first = int(base[number])
+        more += (first + end for end in _stops_at(texts[number], [at - first for _, at in group]))
+    return np.concatenate([sure[: counts[0]], np.array(more, np.int64)]), lines
 
 
 def _stops_at(text: str, marks: Sequence[int]) -> Iterator[int]:

@@ -40,7 +40,7 @@ def xml_records(
     Raises:
         DataError: the file cannot be read, is no XML, or cut off; another outermost element; an entity.
     """
-    outermost, wanted = frozenset(roots), frozenset(records)
+    outermost, kept = frozenset(roots), frozenset(records)
     found: list[tuple[Element, int]] = []
     tree: TreeBuilder | None = None  # of the record at hand
     depth = entities = start = 0
@@ -56,7 +56,7 @@ def xml_records(
             raise error(f"found the element <{tag[:80]}>, expected {expected}; is this another format?")
         if depth == _DEEPEST:
             raise error(f"found more than {_DEEPEST} elements within each other, expected records")
-        if depth == 1 and tag in wanted:
+        if depth == 1 and tag in kept:
             tree, start = TreeBuilder(), expat.CurrentLineNumber
         depth += 1
         if tree is not None:
