@@ -120,6 +120,8 @@ def test_own_templates_must_name_the_column(notes, vectors):
         Recognizer(features=TEMPLATES).fit(notes.train)
     with pytest.raises(UsageError, match="vectors is 7, expected the path of a file"):
         Recognizer(features=TEMPLATES, vectors=7).fit(notes.train)
+    with pytest.raises(UsageError, match="expected the path of a file"):
+        Recognizer(features=TEMPLATES, vectors=np.eye(2)).fit(notes.train)
 
 
 def test_vectors_of_other_words_are_told_of(notes, tmp_path):

@@ -224,7 +224,7 @@ AUTO_VECTORS = "auto"  # those that come with Spanloom, if development data pref
 
 def given_vectors(vectors: str | Path | None) -> str | Path | None:
     """Return the value of the parameter ``vectors`` where it names vectors; ``None`` for a choice, and for none."""
-    return None if vectors in (AUTO_VECTORS, "none") else vectors
+    return None if isinstance(vectors, str) and vectors in (AUTO_VECTORS, "none") else vectors
 
 
 VOCABULARY = Parameter(
