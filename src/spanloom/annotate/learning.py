@@ -157,6 +157,8 @@ def learned(found: Lesson, present: MentionModel | None) -> Recognizer:
         given = {name: value for name, value in parameters.items() if name not in _ITS_OWN}
         if isinstance(parameters["clusters"], int):
             given["clusters"] = parameters["clusters"]
+        if parameters["vectors"] in (None, "none", "english"):
+            given["vectors"] = parameters["vectors"]
     return Recognizer(**given).fit(found.known)
 
 

@@ -189,6 +189,8 @@ def _essentials(described: Mapping[str, Any], model: Saved, folder: Path) -> dic
     if given:
         values = {one.name: one.default for one in declared(type(model))}
         defaults = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        if given.get("vectors") is None:  # the default of models made before there was a choice
+            defaults["vectors"] = None
         chosen = {name: value for name, value in given.items() if name not in own and value != defaults.get(name)}
         rest |= {"parameters": chosen, "training": training}
     return own | rest

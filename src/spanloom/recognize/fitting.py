@@ -155,9 +155,12 @@ def _preferred(
     short.epochs, short.iterations = min(_SHORT, estimator.epochs), min(3 * _SHORT, estimator.iterations)
     short.l2 = sorted(lambdas(estimator.l2))[len(lambdas(estimator.l2)) // 2]
 
+    def on_step(progress: Progress) -> None:
+        callback(replace(progress, stage=f"trying word vectors: {progress.stage}"))
+
     def f1(features: FeatureSet) -> float:
         known, unseen = ready.known, ready.unseen
-        return _learned(short, ready, known, unseen, features, run, callback, began, None, None).fit.dev_f1
+        return _learned(short, ready, known, unseen, features, run, on_step, began, None, None).fit.dev_f1
 
     return max((ready.features, tried), key=f1)
 

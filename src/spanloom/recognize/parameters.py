@@ -178,7 +178,8 @@ class _OfRecognizers:
         help=f"{VECTORS.help} Or english, which come with Spanloom; auto, these if development F1 prefers them; none.",
         doc=f"{VECTORS.doc} Or ``english``, which come with Spanloom: 64 numbers of 67,000 words. Or ``auto``: these, "
         "if a short training with them has the better development F1; they are tried with the presets ``biomedical``, "
-        "``best`` and ``fast``, and 20,000 to 250,000 tokens of English text in memory. Or ``none``, as ``None``.",
+        "``best`` and ``fast``, and 20,000 to 250,000 tokens of English text in memory, completely annotated, and "
+        "not by `teach`. Or ``none``, as ``None``.",
         words=("english", "auto", "none"),
     )("auto")
     pos: Source = POS("auto")

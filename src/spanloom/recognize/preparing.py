@@ -232,7 +232,8 @@ def finished(
     known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, held))
     check_annotation(estimator, known, types)
     tried = None
-    if isinstance(estimator, RecognizerParameters) and estimator.vectors == AUTO_VECTORS and not raw:
+    chooses = isinstance(estimator, RecognizerParameters) and estimator.vectors == AUTO_VECTORS
+    if chooses and not raw and not versioned(known.documents) and completeness(known, types) is None:
         tried = tried_features(features, estimator.features, train)
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting, tried=tried)
 
