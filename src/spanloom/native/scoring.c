@@ -52,9 +52,9 @@ int64_t spanloom_multiply(const multiply_arguments *a) {
     if (a->first < 0 || a->last > a->scores.n) return BAD_INDEX;
     for (int64_t place = a->first; place < a->last; place++) {
         int64_t t = a->rows.at[place];
-        if (t < 0 || t >= a->offsets.n - 1 || a->offsets.at[t] < 0 || a->offsets.at[t + 1] > a->indices.n)
-            return BAD_INDEX;
-        int64_t begin = a->offsets.at[t], end = a->offsets.at[t + 1];
+        if (t < 0 || t >= a->offsets.n - 1) return BAD_INDEX;
+        int64_t begin = a->offsets.at[t], end = most(begin, a->offsets.at[t + 1]);
+        if (begin < 0 || end > a->indices.n) return BAD_INDEX;
         if (!are_rows(indices + begin, end - begin, a->weights.n)) return BAD_INDEX;
         for (int64_t i = end; i < least(2 * end - begin, a->indices.n);
              i++) /* most often of the token that comes next */
@@ -162,7 +162,7 @@ int64_t spanloom_gather(const gather_arguments *a) {
     int64_t width = a->residual.m;
     if (a->first < 0 || a->last > a->features.n) return BAD_INDEX;
     for (int64_t i = a->first; i < a->last; i++) {
-        int64_t begin = a->ptr.at[i], end = a->ptr.at[i + 1];
+        int64_t begin = a->ptr.at[i], end = most(begin, a->ptr.at[i + 1]);
         if (a->features.at[i] < 0 || a->features.at[i] >= a->gradient.n || begin < 0 || end > a->tokens.n)
             return BAD_INDEX;
         if (!are_rows(a->tokens.at + begin, end - begin, a->residual.n)) return BAD_INDEX;
