@@ -68,7 +68,11 @@ def starter(models: Mapping[str, Served], limits: Limits, opened: socket.socket)
         limits: of requests.
         opened: the server's socket, which no other process may keep.
     """
-    return Copies(models, limits, opened) if sys.platform == "linux" else Loaded(models, limits)
+    if sys.platform == "linux":  # a statement, which type checkers leave out elsewhere
+        made: Starter = Copies(models, limits, opened)
+    else:
+        made = Loaded(models, limits)
+    return made
 
 
 if sys.platform != "win32":  # which has no copies of processes
