@@ -161,8 +161,9 @@ class FeatureSet:
         have = {*available, *resources.columns}.difference(ignore)
 
         def served(column: str) -> bool:
-            word = is_word_column(column) or column in have
-            return not _lack(clusters, column) if is_cluster_column(column) else word
+            if is_cluster_column(column):
+                return not _lack(clusters, column)
+            return is_word_column(column) or column in have
 
         templates = parse_all(PRESETS[name])
         every = {column.name for template in templates for column in template.columns}
@@ -179,7 +180,7 @@ class FeatureSet:
         return result
 
     def extended(self, templates: Iterable[str], resources: Resources | None = None) -> FeatureSet:
-        """Return a feature set with further templates, or other resources; one that is there already counts once.
+        """Return a feature set with further templates, and other resources if given; a repeated template counts once.
 
         >>> [str(template) for template in FeatureSet(["bias"]).extended(["w[0]", "bias"]).templates]
         ['bias', 'w[0]']

@@ -78,7 +78,7 @@ class TokenVectors(Protocol):
 
 
 class Grid(NamedTuple):
-    """What numbers of 8 bits stand for: each times the scale of its column, and moved.
+    """How vectors of 8 bits are decoded: a number is multiplied by the scale of its column, and its shift is added.
 
     Args:
         scale, shift: (D,) float32.
@@ -95,7 +95,7 @@ class WordVectors:
         keys: hashes of words, and of folded words with a seed, ascending.
         rows: int32, the vector of each key.
         table: (V, D); in a model of half precision, or of 8 bits with a grid.
-        grid: what numbers of 8 bits stand for.
+        grid: how numbers of 8 bits are decoded.
 
     >>> vectors = WordVectors.of(["pain", "IL-2"], np.eye(2))
     >>> vectors.find(["pain", "Pain", "il-4", "fever"]).tolist()

@@ -157,17 +157,16 @@ class Sources:
         """Return vectors, standardized for the words of documents, and the words of their file."""
         if self.vectors is None:
             return None, ()
-        text = [word for document in documents for word in document.words]
+        words: Sequence[str] = ()
         if self.vectors == ENGLISH:
-            return self._covering(WordVectors.english(), text), ()
-        if Path(self.vectors).is_dir():
+            vectors = WordVectors.english()
+        elif Path(self.vectors).is_dir():
             made: TokenVectors = encoder.FrozenEncoder.open(self.vectors, Batch.of(documents))
             return made, ()
-        found = read_vectors(self.vectors)
-        return self._covering(WordVectors.of(found.words, found.vectors), text), found.words
-
-    def _covering(self, vectors: WordVectors, text: Sequence[str]) -> WordVectors:
-        """Return vectors, standardized for the words of a text; warn where they hold few of them."""
+        else:
+            words, numbers = read_vectors(self.vectors)
+            vectors = WordVectors.of(words, numbers)
+        text = [word for document in documents for word in document.words]
         share = vectors.share(text)
         if share < _FEW_COVERED:
             message = (
@@ -175,7 +174,7 @@ class Sources:
                 "it of the same language, with words that are cut alike?"
             )
             warn(message, DataWarning, stacklevel=2)
-        return vectors.standardized(text)
+        return vectors.standardized(text), words
 
     def _categories(self) -> Phrases | None:
         if self.vocabulary is None:

@@ -56,9 +56,9 @@ int64_t spanloom_multiply(const multiply_arguments *a) {
         int64_t begin = a->offsets.at[t], end = most(begin, a->offsets.at[t + 1]);
         if (begin < 0 || end > a->indices.n) return BAD_INDEX;
         if (!are_rows(indices + begin, end - begin, a->weights.n)) return BAD_INDEX;
-        for (int64_t i = end; i < least(2 * end - begin, a->indices.n);
-             i++) /* most often of the token that comes next */
-            ask_for_row(a->weights.at + indices[i] * width, width);
+        /* Ask for as many rows as there are here: most often they are of the token that comes next. */
+        int64_t ahead = least(2 * end - begin, a->indices.n);
+        for (int64_t i = end; i < ahead; i++) ask_for_row(a->weights.at + indices[i] * width, width);
         add_sum(&AT2(a->scores, place, 0), a->weights.at, width, indices + begin, end - begin, 0);
     }
     return 0;

@@ -70,7 +70,7 @@ def fit_prepared(
         confirming = ready.unseen if ready.fold is None else Batch.of([])
         estimator._picked = choose_structure(ready.known, confirming, ready.types, estimator.components)
     learned = estimator.pass_ = passes = read = None
-    if ready.tried is not None and estimator.featured:
+    if ready.tried is not None:
         ready = ready._replace(features=_preferred(estimator, ready, ready.tried, run, callback, began))
     if estimator.featured:
         one = estimator.encoder is not None and estimator.passes == "auto"
@@ -153,7 +153,8 @@ def _preferred(
     """Return the features, of those prepared and those tried, with the better development F1 of a short training."""
     short = copy(estimator)
     short.epochs, short.iterations = min(_SHORT, estimator.epochs), min(3 * _SHORT, estimator.iterations)
-    short.l2 = sorted(lambdas(estimator.l2))[len(lambdas(estimator.l2)) // 2]
+    grid = sorted(lambdas(estimator.l2))
+    short.l2 = grid[len(grid) // 2]
 
     def on_step(progress: Progress) -> None:
         callback(replace(progress, stage=f"trying word vectors: {progress.stage}"))

@@ -232,7 +232,7 @@ def finished(
     known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, held))
     check_annotation(estimator, known, types)
     tried = None
-    chooses = isinstance(estimator, RecognizerParameters) and estimator.vectors == AUTO_VECTORS
+    chooses = isinstance(estimator, RecognizerParameters) and estimator.featured and estimator.vectors == AUTO_VECTORS
     if chooses and not raw and not versioned(known.documents) and completeness(known, types) is None:
         tried = tried_features(features, estimator.features, train)
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting, tried=tried)
